@@ -1,0 +1,97 @@
+// A flash sale: many processes, each with hundreds of coroutines, sell a stock that is kept in a
+// Redis server as a plain number: read, think, write back. A lock over five other Redis servers
+// keeps them from overwriting each other, while some of those five fail. See --help.
+//
+// main.cpp       what to do, from the command line
+// orchestra.cpp  the parent: servers, workers, faults, the verdict
+// worker.cpp     one process of the shop: this is where the lock is used
+// stock.cpp      the connection to the shop's own server
+// process.cpp    one worker, seen from the parent
+// report.cpp     counting and printing
+
+#include "orchestra.hpp"
+#include "settings.hpp"
+#include "worker.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <exception>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+namespace po = boost::program_options;
+
+void check(const std::string& name, unsigned value, unsigned smallest, unsigned largest)
+{
+    if (value < smallest || value > largest)
+        throw std::invalid_argument("--" + name + " must be " + std::to_string(smallest) + " to " +
+                                    std::to_string(largest));
+}
+
+void check(const flash_sale::settings& wanted)
+{
+    check("processes", wanted.processes, 1, 64);
+    check("buyers-per-process", wanted.coroutines, 1, 2'000);
+    check("buyers", wanted.buyers, 1, 1'000'000);
+    check("stock", wanted.stock, 1, 1'000'000);
+    check("nodes", wanted.nodes, 1, 15);
+    check("think", wanted.think_ms, 0, 10'000);
+}
+
+template <class Number>
+po::typed_value<Number>* number(Number& variable)
+{
+    return po::value(&variable)->default_value(variable)->value_name("N");
+}
+
+int run(int argc, char** argv)
+{
+    flash_sale::settings wanted;
+    flash_sale::worker_settings given;
+    po::options_description visible("flash_sale sells a stock from many processes under one lock");
+    visible.add_options()("help", "print this")("processes", number(wanted.processes),
+        "processes that sell")("buyers-per-process", number(wanted.coroutines),
+        "coroutines in each, at the same time")("buyers", number(wanted.buyers),
+        "buyers in all, who each want one item")("stock", number(wanted.stock), "items")(
+        "nodes", number(wanted.nodes), "Redis servers that keep the lock")(
+        "think", number(wanted.think_ms), "milliseconds between reading the stock and writing it")(
+        "no-lock", "see what happens without it (exit status 1)")(
+        "no-faults", "leave the lock's servers alone");
+    po::options_description hidden; // how the parent starts a worker
+    hidden.add_options()("worker", "")("parent", po::value(&given.parent))(
+        "stock-port", po::value(&given.stock_port))("first-buyer", po::value(&given.first_buyer))(
+        "node", po::value(&given.nodes));
+    po::options_description all;
+    all.add(visible).add(hidden);
+
+    po::variables_map seen;
+    po::store(po::command_line_parser(argc, argv).options(all).run(), seen);
+    po::notify(seen);
+    if (seen.count("help")) {
+        std::cout << visible;
+        return 0;
+    }
+    wanted.lock = !seen.count("no-lock");
+    wanted.faults = !seen.count("no-faults");
+    if (seen.count("worker")) {
+        given.coroutines = wanted.coroutines;
+        given.buyers = wanted.buyers;
+        given.think_ms = wanted.think_ms;
+        return flash_sale::run_worker(given);
+    }
+    check(wanted);
+    return flash_sale::run_sale(wanted);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    return run(argc, argv);
+} catch (const std::exception& e) {
+    std::cerr << "flash_sale: " << e.what() << '\n';
+    return 2;
+}

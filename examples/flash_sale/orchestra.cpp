@@ -1,0 +1,235 @@
+#include "orchestra.hpp"
+
+#include "process.hpp"
+#include "report.hpp"
+#include "stock.hpp"
+#include "support/redis_server.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/experimental/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <csignal>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace flash_sale {
+namespace {
+
+using holdfast::test::redis_server;
+
+// Breaks lock nodes as the sale goes on, as many as the majority can do without, two at most.
+class saboteur {
+public:
+    saboteur(const settings& wanted, std::vector<redis_server>& nodes)
+        : nodes_(nodes),
+          expected_(std::min(wanted.stock, wanted.buyers))
+    {
+        if (wanted.faults && !nodes.empty())
+            spare_ = static_cast<unsigned>((nodes.size() - 1) / 2);
+    }
+
+    // Returns what was done now, if anything.
+    std::string act(std::size_t sold)
+    {
+        if (losses_.killed == 0 && spare_ >= 1 && sold >= expected_ / 3) {
+            ++losses_.killed;
+            nodes_.front().kill();
+            return "lock node at " + nodes_.front().url() + " killed";
+        }
+        if (losses_.paused == 0 && spare_ >= 2 && sold >= expected_ / 2) {
+            ++losses_.paused;
+            nodes_.back().pause();
+            paused_ = true;
+            return "lock node at " + nodes_.back().url() + " paused";
+        }
+        if (paused_ && sold >= expected_ - expected_ / 6) {
+            paused_ = false;
+            nodes_.back().resume();
+            return "lock node at " + nodes_.back().url() + " resumed";
+        }
+        return {};
+    }
+
+    const node_losses& losses() const { return losses_; }
+
+private:
+    std::vector<redis_server>& nodes_;
+    std::size_t expected_;
+    unsigned spare_ = 0;
+    bool paused_ = false;
+    node_losses losses_;
+};
+
+class sale {
+public:
+    sale(asio::io_context& io, const settings& wanted);
+    int run();
+
+private:
+    void start_workers();
+    asio::awaitable<void> listen(worker_process& worker);
+    asio::awaitable<void> show_progress();
+    void hear(std::string_view line);
+    verdict check();
+    int conclude();
+
+    asio::io_context& io_;
+    settings wanted_;
+    asio::signal_set signals_; // before the first server is started
+    asio::steady_timer tick_;
+    redis_server shop_;
+    std::vector<redis_server> nodes_;
+    saboteur saboteur_;
+    std::list<worker_process> workers_;
+    std::size_t running_ = 0;
+    bool crashed_ = false;
+    int interrupted_ = 0;
+    tally tally_;
+    progress progress_;
+};
+
+sale::sale(asio::io_context& io, const settings& wanted)
+    : io_(io),
+      wanted_(wanted),
+      signals_(io, SIGINT, SIGTERM),
+      tick_(io),
+      nodes_(holdfast::test::start_servers(wanted.lock ? wanted.nodes : 0)),
+      saboteur_(wanted_, nodes_)
+{}
+
+void rethrow(std::exception_ptr error)
+{
+    if (error)
+        std::rethrow_exception(error); // out of io.run()
+}
+
+int sale::run()
+{
+    signals_.async_wait([this](boost::system::error_code ec, int signal) {
+        if (ec)
+            return;
+        interrupted_ = signal;
+        io_.stop();
+    });
+    shop_.command({"SET", stock_key, std::to_string(wanted_.stock)});
+    progress_.say(std::to_string(wanted_.buyers) + " buyers want " + std::to_string(wanted_.stock) +
+                  " items from " + std::to_string(wanted_.processes) + " processes, " +
+                  (wanted_.lock ? "one lock on " + std::to_string(nodes_.size()) + " Redis servers"
+                                : "no lock"));
+    start_workers();
+    asio::co_spawn(io_, show_progress(), rethrow);
+    io_.run();
+    progress_.finish();
+    if (interrupted_ != 0) {
+        std::cerr << "interrupted\n";
+        return 128 + interrupted_;
+    }
+    return conclude();
+}
+
+void sale::start_workers()
+{
+    unsigned next = 0;
+    for (unsigned i = 0; i < wanted_.processes; ++i) {
+        worker_settings given;
+        given.parent = ::getpid();
+        given.stock_port = shop_.port();
+        given.nodes = holdfast::test::urls(nodes_);
+        given.coroutines = wanted_.coroutines;
+        given.first_buyer = next;
+        given.buyers = (wanted_.buyers - next) / (wanted_.processes - i);
+        given.think_ms = wanted_.think_ms;
+        next += given.buyers;
+        auto& worker = workers_.emplace_back(io_.get_executor(), given);
+        ++running_;
+        asio::co_spawn(io_, listen(worker), rethrow);
+    }
+}
+
+asio::awaitable<void> sale::listen(worker_process& worker)
+{
+    std::string received;
+    auto input = asio::dynamic_buffer(received);
+    const auto token = asio::experimental::as_tuple(asio::use_awaitable);
+    for (;;) {
+        const auto [ec, size] =
+            co_await asio::async_read_until(worker.output(), input, '\n', token);
+        if (ec)
+            break; // it has ended
+        hear(std::string_view(received).substr(0, size - 1));
+        received.erase(0, size);
+    }
+    if (!worker.wait())
+        crashed_ = true;
+    if (--running_ == 0)
+        io_.stop();
+}
+
+void sale::hear(std::string_view line)
+{
+    tally_.add(line);
+    const auto done = saboteur_.act(tally_.count(outcome::sold));
+    if (!done.empty())
+        progress_.say(done + " at " + std::to_string(tally_.count(outcome::sold)) + " orders");
+}
+
+asio::awaitable<void> sale::show_progress()
+{
+    for (;;) {
+        tick_.expires_after(progress_.interval());
+        co_await tick_.async_wait(asio::use_awaitable);
+        progress_.update(std::to_string(tally_.count(outcome::sold)) + " orders, " +
+                         std::to_string(tally_.served()) + " of " + std::to_string(wanted_.buyers) +
+                         " buyers served");
+    }
+}
+
+verdict sale::check()
+{
+    const auto left = shop_.command({"GET", stock_key});
+    const auto orders = shop_.command({"LLEN", orders_key});
+    return verdict(wanted_.stock, std::stol(left), std::stol(orders));
+}
+
+// The workers' account must agree with the store's, or the figures are worth nothing.
+int sale::conclude()
+{
+    const auto truth = check();
+    const auto confirmed = static_cast<long>(tally_.count(outcome::sold));
+    const auto in_doubt = static_cast<long>(tally_.count(outcome::in_doubt));
+    const bool agreed = truth.sold >= confirmed && truth.sold <= confirmed + in_doubt;
+    const bool all_served =
+        !crashed_ && tally_.served() == wanted_.buyers && tally_.count(outcome::gave_up) == 0;
+
+    print_table(wanted_, tally_, truth, saboteur_.losses());
+    if (!agreed)
+        std::cout << "the store recorded " << truth.sold << " orders: that does not agree\n";
+    if (!all_served)
+        std::cout << "not all buyers were served\n";
+    std::cout << truth.text() << std::endl;
+    return truth.good() && agreed && all_served ? 0 : 1;
+}
+
+} // namespace
+
+int run_sale(const settings& wanted)
+{
+    asio::io_context io;
+    sale today(io, wanted);
+    return today.run();
+}
+
+} // namespace flash_sale

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "settings.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <sys/types.h>
+
+namespace flash_sale {
+
+namespace asio = boost::asio;
+
+/// This program again, as a worker; what it prints can be read here. The destructor kills it.
+class worker_process {
+public:
+    worker_process(asio::any_io_executor executor, const worker_settings& given);
+    worker_process(const worker_process&) = delete;
+    worker_process& operator=(const worker_process&) = delete;
+    ~worker_process();
+
+    asio::posix::stream_descriptor& output() noexcept { return output_; }
+    bool wait() noexcept; ///< until it has ended; whether it ended well
+
+private:
+    asio::posix::stream_descriptor output_;
+    pid_t pid_ = -1;
+};
+
+} // namespace flash_sale

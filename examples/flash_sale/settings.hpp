@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flash_sale {
+
+struct settings {
+    unsigned processes = 4;
+    unsigned coroutines = 250; // in each process, at the same time
+    unsigned buyers = 2'000;   // in all
+    unsigned stock = 500;
+    unsigned nodes = 5;
+    unsigned think_ms = 10; // between reading the stock and writing it back
+    bool lock = true;
+    bool faults = true;
+};
+
+// What one worker process is told by the parent.
+struct worker_settings {
+    pid_t parent = 0;
+    std::uint16_t stock_port = 0;
+    std::vector<std::string> nodes; // none: sell without a lock
+    unsigned coroutines = 0;
+    unsigned first_buyer = 0;
+    unsigned buyers = 0;
+    unsigned think_ms = 0;
+};
+
+} // namespace flash_sale

@@ -1,0 +1,84 @@
+#include "stock.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace flash_sale {
+namespace {
+
+std::string command(std::initializer_list<std::string_view> words)
+{
+    std::string text = "*" + std::to_string(words.size()) + "\r\n";
+    for (const auto word : words) {
+        text += "$" + std::to_string(word.size()) + "\r\n";
+        text.append(word).append("\r\n");
+    }
+    return text;
+}
+
+} // namespace
+
+stock_client::stock_client(asio::any_io_executor executor, std::uint16_t port)
+    : socket_(std::move(executor)),
+      port_(port)
+{}
+
+asio::awaitable<void> stock_client::connect()
+{
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    received_.clear();
+    const asio::ip::tcp::endpoint server(asio::ip::address_v4::loopback(), port_);
+    co_await socket_.async_connect(server, asio::use_awaitable);
+    socket_.set_option(asio::ip::tcp::no_delay(true));
+}
+
+asio::awaitable<long> stock_client::read()
+{
+    auto request = command({"GET", stock_key});
+    co_await send(std::move(request));
+    const auto length = co_await line();
+    if (length == "$-1")
+        throw std::runtime_error("the shop has no stock");
+    const auto number = co_await line();
+    co_return std::stol(number);
+}
+
+asio::awaitable<void> stock_client::write(long left, std::string buyer)
+{
+    auto request = command({"MULTI"}) + command({"SET", stock_key, std::to_string(left)}) +
+                   command({"RPUSH", orders_key, buyer}) + command({"EXEC"});
+    co_await send(std::move(request));
+    const std::array<std::string_view, 5> expected{"+OK", "+QUEUED", "+QUEUED", "*2", "+OK"};
+    for (const auto wanted : expected) {
+        const auto reply = co_await line();
+        if (reply != wanted)
+            throw std::runtime_error("the shop's server answers: " + reply);
+    }
+    co_await line(); // how many orders there are now
+}
+
+asio::awaitable<void> stock_client::send(std::string text)
+{
+    const auto bytes = asio::buffer(text);
+    co_await asio::async_write(socket_, bytes, asio::use_awaitable);
+}
+
+asio::awaitable<std::string> stock_client::line()
+{
+    auto input = asio::dynamic_buffer(received_);
+    const auto size = co_await asio::async_read_until(socket_, input, "\r\n", asio::use_awaitable);
+    auto text = received_.substr(0, size - 2);
+    received_.erase(0, size);
+    if (text.front() == '-')
+        throw std::runtime_error("the shop's server answers: " + text);
+    co_return text;
+}
+
+} // namespace flash_sale

@@ -1,0 +1,188 @@
+#include "worker.hpp"
+
+#include "report.hpp"
+#include "stock.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <csignal>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+
+namespace flash_sale {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+// What the buyers of this process share.
+struct shop {
+    worker_settings given;
+    std::optional<holdfast::locker> locker;
+    unsigned next_buyer = 0;
+    unsigned open_counters = 0;
+    bool failed = false;
+};
+
+// How far one order has come. It outlives the body of `hold()`, which may be cut short anywhere.
+struct order {
+    enum class stage { waiting, reading, sold_out, writing, written };
+
+    std::string buyer;
+    stage at = stage::waiting;
+    clock::time_point asked = clock::now();
+    clock::time_point granted{};
+
+    std::chrono::microseconds wait() const
+    {
+        const auto end = at == stage::waiting ? clock::now() : granted;
+        return std::chrono::duration_cast<std::chrono::microseconds>(end - asked);
+    }
+};
+
+// The critical section: somebody else between the read and the write, and an update is lost.
+asio::awaitable<void> take_one(stock_client& stock, order& mine, unsigned think_ms)
+{
+    mine.granted = clock::now();
+    mine.at = order::stage::reading;
+    const long left = co_await stock.read();
+    if (left <= 0) {
+        mine.at = order::stage::sold_out;
+        co_return;
+    }
+
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer thinking(executor, std::chrono::milliseconds(think_ms));
+    co_await thinking.async_wait(asio::use_awaitable);
+
+    mine.at = order::stage::writing;
+    co_await stock.write(left - 1, mine.buyer);
+    mine.at = order::stage::written;
+}
+
+asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& mine)
+{
+    holdfast::lock_options options;
+    options.ttl = 2s;   // short, so that a crashed process would not hold up the sale for long
+    options.wait = 60s; // the queue is long
+    holdfast::lock lock(*here.locker, "stock:A", options);
+    auto body = [&stock, &mine, think_ms = here.given.think_ms](holdfast::lease&) {
+        return take_one(stock, mine, think_ms);
+    };
+    co_await lock.hold(body);
+}
+
+outcome judge(const order& mine)
+{
+    return mine.at == order::stage::written ? outcome::sold : outcome::sold_out;
+}
+
+outcome judge_lost_lease(const order& mine)
+{
+    const bool wrote = mine.at == order::stage::writing || mine.at == order::stage::written;
+    return wrote ? outcome::in_doubt : outcome::lost;
+}
+
+void tell(outcome what, const order& mine, const std::string& why = {})
+{
+    std::cout << buyer_line(what, mine.wait(), why) << std::flush;
+}
+
+// Failures of the shop's own server are not caught here: they end the worker.
+asio::awaitable<void> serve(shop& here, stock_client& stock, order mine)
+{
+    bool lost = false;
+    try {
+        if (here.locker)
+            co_await take_one_alone(here, stock, mine);
+        else
+            co_await take_one(stock, mine, here.given.think_ms);
+        tell(judge(mine), mine);
+    } catch (const boost::system::system_error& e) {
+        if (e.code() == holdfast::errc::lease_lost) {
+            lost = true;
+            tell(judge_lost_lease(mine), mine);
+        } else if (mine.at == order::stage::waiting) {
+            const auto nodes = describe_nodes(here.locker->stats());
+            tell(outcome::gave_up, mine, e.code().message() + " " + nodes);
+        } else {
+            throw;
+        }
+    }
+    if (lost)
+        co_await stock.connect(); // a reply that nobody waits for may be on its way
+}
+
+// One of the many coroutines: serves one buyer after another.
+asio::awaitable<void> run_counter(shop& here)
+{
+    const auto executor = co_await asio::this_coro::executor;
+    stock_client stock(executor, here.given.stock_port);
+    co_await stock.connect();
+    const auto end = here.given.first_buyer + here.given.buyers;
+    while (here.next_buyer < end) {
+        order mine{"buyer:" + std::to_string(here.next_buyer++)};
+        co_await serve(here, stock, std::move(mine));
+    }
+}
+
+void close_counter(shop& here, std::exception_ptr error)
+{
+    try {
+        if (error)
+            std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+        here.failed = true;
+        std::cerr << "flash_sale worker: " << e.what() << '\n';
+    }
+    if (--here.open_counters == 0 && here.locker)
+        here.locker->close(asio::detached); // or its connections would keep us running
+}
+
+// The kernel ends us with our parent; it may have died before we could ask for that.
+bool follow_parent(pid_t parent)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return ::getppid() == parent;
+}
+
+} // namespace
+
+int run_worker(const worker_settings& given)
+{
+    if (!follow_parent(given.parent))
+        return 1;
+
+    asio::io_context io(1);
+    shop here{given, std::nullopt, given.first_buyer, given.coroutines};
+    if (!given.nodes.empty()) {
+        const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
+        here.locker.emplace(io.get_executor(), holdfast::redlock(nodes));
+    }
+    for (unsigned i = 0; i < given.coroutines; ++i) {
+        auto closed = [&here](std::exception_ptr error) {
+            close_counter(here, error);
+        };
+        asio::co_spawn(io, run_counter(here), closed);
+    }
+    io.run();
+
+    std::cout << closing_line(here.locker ? here.locker->stats().attempts : 0) << std::flush;
+    return here.failed ? 1 : 0;
+}
+
+} // namespace flash_sale

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "settings.hpp"
+
+namespace flash_sale {
+
+/// One process of the shop: serves its buyers with many coroutines at once, prints a line a buyer.
+/// Returns the exit status.
+int run_worker(const worker_settings& given);
+
+} // namespace flash_sale

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+namespace holdfast {
+
+namespace core {
+class backend_factory;
+}
+
+/// Where locks are kept: made by `redlock()` or `memory()`, used by `locker`.
+///
+/// A value, cheap to copy; copies mean the same store. Immutable, so safe to use from many threads.
+class backend {
+public:
+    /// For the library's own backends. Precondition: `factory` is not null.
+    explicit backend(std::shared_ptr<const core::backend_factory> factory) noexcept;
+
+    const core::backend_factory& factory() const noexcept { return *factory_; }
+
+private:
+    std::shared_ptr<const core::backend_factory> factory_;
+};
+
+} // namespace holdfast

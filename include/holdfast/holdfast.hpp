@@ -1,0 +1,17 @@
+#pragma once
+
+/// All of the library. To read it, go in this order.
+
+#include <holdfast/error.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/resource.hpp>
+
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/locker.hpp>
+#include <holdfast/stats.hpp>
+
+#include <holdfast/backend.hpp>
+#include <holdfast/endpoint.hpp>
+#include <holdfast/memory.hpp>
+#include <holdfast/redlock.hpp>

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/release_outcome.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/append.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+namespace shell {
+class engine;
+struct lock_terms;
+} // namespace shell
+
+/// Proof that a resource was granted to us, for a while.
+///
+/// Not a mutex. It keeps others out until `valid_until()`, while the clocks of the nodes run at
+/// roughly the right rate and nodes do not forget. A process that is paused past that instant can
+/// act after somebody else was granted the resource.
+///
+/// While it lives the locker renews it (unless the lock says otherwise). When that fails, the
+/// holder is told a guard time before the end (`lost()`), and the lease is never good again, even
+/// if nodes answer later. The destructor stops the renewal and hands a best-effort release to the
+/// locker; it never blocks and never throws.
+///
+/// Thread safety: distinct objects, safe; one object, unsafe, but for `held()`, `valid_until()`,
+/// `fence()` and `resource()`, which many threads may call. Lifetimes: outstanding operations do not
+/// need the `lease` object.
+class [[nodiscard]] lease {
+public:
+    /// Holds nothing.
+    lease() noexcept = default;
+    lease(lease&& other) noexcept;
+    lease& operator=(lease&& other) noexcept;
+    ~lease();
+
+    /// Whether this object was granted a resource and was not released since. It does not look at
+    /// the clock: see `held()`.
+    explicit operator bool() const noexcept;
+
+    /// Whether the resource is ours at this moment, by the clock, suspension of the machine
+    /// included. True in the guard time too. What is true now may be false at the next statement.
+    bool held() const noexcept;
+
+    /// When the lease ends if nothing renews it. Moves on with each renewal. In the past, or
+    /// `time_point::min()`, when it has ended.
+    std::chrono::steady_clock::time_point valid_until() const noexcept;
+
+    /// The fencing token: larger than that of every lease on this resource that ended before.
+    /// Empty where the backend has none.
+    std::optional<std::uint64_t> fence() const noexcept { return fence_; }
+
+    /// The name of the resource; empty for an empty lease.
+    const std::string& resource() const noexcept;
+
+    /// Waits until the work under this lease must stop.
+    ///
+    /// Completion: `void(error_code)`, always with an error. Any number of calls may wait at once.
+    ///
+    /// Errors:
+    /// - `errc::lease_lost`  the guard time before the end has begun and the lease could not be kept,
+    ///                       or nodes said that it is not ours, or the locker is being closed.
+    /// - `errc::not_held`    the lease was released, or is empty.
+    /// - `asio::error::operation_aborted`  this call was cancelled.
+    ///
+    /// Cancellation: all types.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto lost(Token&& token = Token()) const
+    {
+        return asio::async_initiate<Token, void(error_code)>(
+            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+                if (!engine) // an empty lease
+                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held)));
+                start_lost(std::move(engine), id, error_handler(std::move(handler)));
+            },
+            token, engine_, id_);
+    }
+
+    /// Renews the lease for a whole ttl from now, at once.
+    ///
+    /// Completion: `void(error_code)`; without an error, a majority has confirmed.
+    ///
+    /// Errors:
+    /// - `errc::unreachable`  no majority in time; the lease goes on as it was, to `valid_until()`.
+    /// - `errc::lease_lost`   it is too late.
+    /// - `errc::not_held`     the lease was released, or is empty.
+    /// - `asio::error::operation_aborted`  this call was cancelled.
+    ///
+    /// Cancellation: terminal and partial; only the waiting ends. Not total: the request may have
+    /// left, and have its effect.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto extend(Token&& token = Token())
+    {
+        return asio::async_initiate<Token, void(error_code)>(
+            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+                if (!engine) // an empty lease
+                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held)));
+                start_extend(std::move(engine), id, error_handler(std::move(handler)));
+            },
+            token, engine_, id_);
+    }
+
+    /// Gives the resource back.
+    ///
+    /// From this call on the lease is not held and not renewed. Every node is asked to delete the
+    /// key if it is still ours; the operation completes when a majority has, and the rest goes on
+    /// in the background. It never touches a key that is not ours.
+    ///
+    /// Completion: `void(error_code, release_outcome)`. A lease that was lost before gives
+    /// `release_outcome::expired` and no error.
+    ///
+    /// Errors:
+    /// - `errc::not_held`  released before, or empty; the outcome is `expired`.
+    /// - `asio::error::operation_aborted`  this call was cancelled; the outcome is `unconfirmed`.
+    ///
+    /// Cancellation: terminal and partial; only the waiting ends, the release goes on. Not total: it
+    /// has begun when the call has.
+    template <asio::completion_token_for<void(error_code, release_outcome)> Token = asio::deferred_t>
+    auto release(Token&& token = Token())
+    {
+        return asio::async_initiate<Token, void(error_code, release_outcome)>(
+            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+                if (!engine) // an empty lease
+                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held), release_outcome::expired));
+                start_release(std::move(engine), id, release_handler(std::move(handler)));
+            },
+            token, engine_, id_);
+    }
+
+private:
+    friend class shell::engine;
+    using error_handler = asio::any_completion_handler<void(error_code)>;
+    using release_handler = asio::any_completion_handler<void(error_code, release_outcome)>;
+
+    lease(std::shared_ptr<shell::engine> engine, std::uint64_t id,
+        std::shared_ptr<const shell::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept;
+
+    void drop() noexcept;
+    static void start_lost(std::shared_ptr<shell::engine>, std::uint64_t, error_handler);
+    static void start_extend(std::shared_ptr<shell::engine>, std::uint64_t, error_handler);
+    static void start_release(std::shared_ptr<shell::engine>, std::uint64_t, release_handler);
+
+    std::shared_ptr<shell::engine> engine_;
+    std::shared_ptr<const shell::lock_terms> terms_;
+    std::optional<std::uint64_t> fence_;
+    std::uint64_t id_ = 0;
+};
+
+} // namespace holdfast

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <holdfast/detail/hold.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/locker.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/resource.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace holdfast {
+
+/// Names a resource and says how it is locked.
+///
+/// A value: cheap to make and to copy, costs nothing while unused. Two locks of one name are the same
+/// lock. Not reentrant: a holder that acquires again waits for itself.
+///
+/// Thread safety: as a `const std::string`. Lifetimes: may outlive its locker, whose operations then
+/// fail with `errc::closed`.
+class lock {
+public:
+    /// Throws `std::invalid_argument` if `what` is not a resource name or `check(options)` does.
+    lock(locker& owner, holdfast::resource what, lock_options options = {});
+
+    const std::string& resource() const noexcept;
+    const lock_options& options() const noexcept;
+
+    /// Waits until the resource is granted to us, or until `wait` has passed (default: as in
+    /// `lock_options`; `forever` allowed; 0 asks once).
+    ///
+    /// Those who wait for one resource in one locker are served first come, first served; only the
+    /// first of them asks the nodes. Each attempt has a fresh owner token. A refused attempt gives
+    /// back what it was granted and is repeated after a random pause, no longer than the nodes say
+    /// that the resource can stay taken.
+    ///
+    /// Completion: `void(error_code, lease)`, never inside this call. The lease is empty unless the
+    /// code is.
+    ///
+    /// Errors, at the end of `wait` unless said otherwise:
+    /// - `errc::contended`    others held the resource, or were before us in the queue.
+    /// - `errc::unreachable`  too few nodes answered; `locker::stats()` has the reason of each.
+    /// - `errc::too_late`     granted, but less than the guard time would have remained.
+    /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`, `protocol_error`,
+    ///   `key_conflict`  so many nodes say so that waiting cannot help; at once.
+    /// - `errc::overloaded`   more than `locker_options::max_waiting` wait; at once.
+    /// - `errc::closed`       the locker was closed; at once.
+    /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
+    ///
+    /// Cancellation: terminal and partial; total only until the first request has left, because after
+    /// that a node may hold our key for a moment. A grant that is complete is delivered; anything
+    /// else is given back in the background, and ends with its ttl at the latest.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    auto acquire(std::chrono::milliseconds wait, Token&& token = Token()) const
+    {
+        return initiate(wait, mode::wait, token);
+    }
+
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    auto acquire(Token&& token = Token()) const
+    {
+        return initiate(options().wait, mode::wait, token);
+    }
+
+    /// One attempt. Held by another, or others of this locker wait already: an empty lease and no
+    /// error. Never overtakes those who wait.
+    ///
+    /// Completion: `void(error_code, lease)`, never inside this call.
+    ///
+    /// Errors and cancellation: as `acquire()`, but for `errc::contended`, which is not an error
+    /// here. It takes one node timeout at most, or the connect timeout if nodes were not yet
+    /// connected.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    auto try_acquire(Token&& token = Token()) const
+    {
+        return initiate(std::chrono::milliseconds(0), mode::once, token);
+    }
+
+    /// Runs `body` under the lock: acquires, runs it, releases on every path.
+    ///
+    /// `body` is called as `body(lease&)` and returns `asio::awaitable<T>`. T is void or can be
+    /// made by default. The body runs on a strand of the caller's executor. It is cancelled (all types
+    /// at once; a coroutine hears terminal unless it asks for more) when the lease cannot be kept, a
+    /// guard time before the lease ends. The lease it is given is valid until it returns.
+    ///
+    /// Completion: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` for void; so
+    /// `co_await` gives the body's value or throws:
+    /// - what `acquire()` reported, as `boost::system::system_error`; the body did not run then;
+    /// - what the body threw; it wins over any error of the release;
+    /// - `errc::lease_lost` if the lease was lost and the body stopped because it was cancelled, or
+    ///   went on beyond the end of the lease: its result may then rest on work without a lock.
+    ///
+    /// Cancellation: all types; passed on to the acquire or to the body. The release is not
+    /// cancelled.
+    ///
+    /// The default token is `asio::use_awaitable` here: Boost 1.81 cannot `co_await` a deferred
+    /// operation of this signature.
+    template <class Body, class Token = asio::use_awaitable_t<>>
+        requires std::is_invocable_v<Body&, lease&>
+    auto hold(Body body, Token&& token = Token()) const
+    {
+        return detail::initiate_hold(*this, std::move(body), token);
+    }
+
+    asio::any_io_executor get_executor() const noexcept;
+
+private:
+    enum class mode : bool { wait, once };
+    using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
+
+    template <class Token>
+    auto initiate(std::chrono::milliseconds wait, mode how, Token& token) const
+    {
+        return asio::async_initiate<Token, void(error_code, lease)>(
+            [](auto handler, std::shared_ptr<shell::engine> engine,
+                std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds limit,
+                mode way) {
+                start_acquire(std::move(engine), std::move(terms), limit, way,
+                    acquire_handler(std::move(handler)));
+            },
+            token, engine_, terms_, wait, how);
+    }
+
+    static void start_acquire(std::shared_ptr<shell::engine> engine,
+        std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds wait, mode how,
+        acquire_handler handler);
+
+    std::shared_ptr<shell::engine> engine_;
+    std::shared_ptr<const shell::lock_terms> terms_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <holdfast/backend.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/stats.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace holdfast {
+
+namespace shell {
+class engine;
+}
+
+/// Owns what locks share: the connections to the nodes, the queues of local waiters, the renewals.
+///
+/// A process needs one locker for each set of nodes; every `lock` made from it uses its connections.
+/// The connections count as work: `io_context::run()` returns only after `close()` (or the
+/// destructor) has done its part.
+///
+/// Thread safety: all members but the destructor may be called from many threads at once.
+/// Lifetimes: operations and leases keep what they need alive; they may outlive the locker, which
+/// closes it.
+class locker {
+public:
+    using executor_type = asio::any_io_executor;
+
+    /// Starts to connect in the background, on `executor`, which also runs the handlers of
+    /// operations that have no executor of their own. The executor may be a strand, a thread pool
+    /// or an `io_context`; its context must live as long as the locker's operations.
+    ///
+    /// Throws `std::invalid_argument` if `check(options)` does.
+    locker(asio::any_io_executor executor, backend store, locker_options options = {});
+
+    /// As `close()`, without waiting for it: never blocks, never throws. Where the executor does not
+    /// run any more, keys that are still held end by their ttl.
+    ~locker();
+
+    locker(locker&&) noexcept = default;
+    locker& operator=(locker&& other) noexcept;
+
+    executor_type get_executor() const noexcept;
+
+    /// Stops, in this order: refuses new operations and ends waiting ones (`errc::closed`); tells
+    /// the holders of leases that they must stop (`lease::lost()`); releases each lease once its
+    /// holder lets go of it, or its guard time has passed; closes the connections.
+    ///
+    /// Completion: `void(error_code)`. Bounded by the longest guard of a held lease plus the time
+    /// that nodes have for an answer.
+    ///
+    /// Errors: `asio::error::operation_aborted` when this call was cancelled.
+    ///
+    /// Cancellation: all types; only the waiting ends, the closing goes on. Calling it again, or at
+    /// the same time, is allowed and waits for the same end.
+    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    auto close(Token&& token = Token())
+    {
+        return asio::async_initiate<Token, void(error_code)>(
+            [](auto handler, std::shared_ptr<shell::engine> engine) {
+                start_close(std::move(engine), close_handler(std::move(handler)));
+            },
+            token, engine_);
+    }
+
+    /// A consistent snapshot. Takes a lock and copies text: for operators, not for hot paths.
+    locker_stats stats() const;
+
+private:
+    friend class lock;
+    using close_handler = asio::any_completion_handler<void(error_code)>;
+    static void start_close(std::shared_ptr<shell::engine> engine, close_handler handler);
+
+    std::shared_ptr<shell::engine> engine_;
+};
+
+} // namespace holdfast

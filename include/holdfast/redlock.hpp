@@ -1,0 +1,67 @@
+#pragma once
+
+#include <holdfast/backend.hpp>
+#include <holdfast/endpoint.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+/// Whether leases carry a fencing token.
+enum class fencing { off, on };
+
+/// Settings of the redlock backend. Checked together by `redlock()`.
+struct redlock_options {
+    /// Only `off` is available in this version; `on` is refused by `redlock()`.
+    holdfast::fencing fencing = holdfast::fencing::off;
+
+    /// How long a node's answer to one request is waited for. 1 ms to 60 s. A slow node delays
+    /// nothing while a majority is quicker. Default: ttl / 20 of the lock in question, but at least
+    /// 5 ms and at most 500 ms.
+    std::optional<std::chrono::milliseconds> node_timeout{};
+
+    /// How long name look-up, connection and greeting may take together. 1 ms to 60 s.
+    std::chrono::milliseconds connect_timeout{2'000};
+
+    /// A connection on which a request has been unanswered for so long, without one byte from the
+    /// node, is closed and made anew. 100 ms to 1 h.
+    std::chrono::milliseconds silence_timeout{10'000};
+
+    /// The pause before a new connection is random, up to this long after the first failure, then
+    /// twice, four times … as long, up to `reconnect_max`. 1 ms to 1 h.
+    std::chrono::milliseconds reconnect_min{50};
+    std::chrono::milliseconds reconnect_max{2'000};
+
+    /// How many requests, and how many bytes of them, may be under way to one node. Beyond that the
+    /// node counts as silent for new attempts. At least 16, and at least 64 KiB.
+    std::size_t max_requests = 65'536;
+    std::size_t max_bytes = 16 * 1024 * 1024;
+
+    /// The name under which nodes list our connections (`CLIENT LIST`). No spaces or line breaks,
+    /// at most 64 bytes; empty for none.
+    std::string client_name = "holdfast";
+};
+
+/// The Redlock algorithm over independent Redis (or compatible) nodes, 1 to 15 of them.
+///
+/// A lock is the key named as the resource, holding a random owner token of the attempt, set with
+/// `SET key token NX PX ttl` on every node at once; it is ours once a majority (n / 2 + 1) has
+/// granted it in time. Other Redlock clients on the same nodes and keys are excluded by us and
+/// exclude us. What that is worth is in the README, "What a lease is worth".
+///
+/// The nodes must be independent primaries (no replicas of each other) and every client must be
+/// given the same nodes. One node is the same algorithm with a majority of one. With an even
+/// number, one node fewer tolerates as many failures.
+///
+/// Source: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/ with validity
+/// counted for each node from before its request was queued.
+///
+/// Throws `std::invalid_argument`: no node, more than 15, one address twice, TLS (not available
+/// in this version), or an option out of its range. Does no I/O.
+backend redlock(std::vector<endpoint> nodes, redlock_options options = {});
+
+} // namespace holdfast

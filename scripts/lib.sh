@@ -1,0 +1,98 @@
+# What demo and test share: find out what is missing, install it, build. Sourced, not run.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+as_root() {
+    if [[ $EUID -eq 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "must be root, or have sudo, to run: $*"
+    fi
+}
+
+installed() {
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# The version that is installed or, failing that, that would be.
+version_of() {
+    if installed "$1"; then
+        dpkg-query -W -f '${Version}' "$1"
+    else
+        LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p'
+    fi
+}
+
+# Debian 12's default Boost is too old; it has a newer one beside it.
+boost_suffix() {
+    local version
+    version=$(version_of libboost-dev)
+    if installed libboost1.81-dev || [[ $version != [0-9]* ]] ||
+        dpkg --compare-versions "$version" lt 1.81; then
+        echo 1.81
+    fi
+}
+
+missing_packages() {
+    local boost package
+    boost=$(boost_suffix)
+    for package in g++ cmake ninja-build redis-server \
+        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev"; do
+        installed "$package" || echo "$package"
+    done
+}
+
+# Debian starts a service as soon as it is installed, and at every boot. Our programs start their own
+# servers on ports of their own, so the one that we bring in stays off: policy-rc.d is where Debian
+# asks whether a service may start (101: no), and the unit is disabled. A server that was installed
+# before is left as it is.
+without_services() (
+    policy=/usr/sbin/policy-rc.d
+    if [[ ! -e $policy ]]; then
+        trap 'as_root rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+    fi
+    "$@"
+)
+
+install_missing() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        die "this script needs Debian 12+ or Ubuntu 24.04+ (apt-get); elsewhere see README.md"
+    fi
+
+    local missing
+    mapfile -t missing < <(missing_packages)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+
+    say "looking for packages: ${missing[*]}"
+    as_root apt-get update -q
+    mapfile -t missing < <(missing_packages) # the lists may know a newer Boost now
+    say "installing: ${missing[*]}"
+    # Nothing that is installed is removed for it: apt-get stops instead.
+    without_services as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
+    if [[ " ${missing[*]} " == *" redis-server "* && -d /run/systemd/system ]]; then
+        as_root systemctl disable --quiet redis-server.service || true
+    fi
+}
+
+# configure <folder> <cmake argument>...; CMAKE_ARGS is added at the end.
+configure() {
+    local folder=$1 arguments=("${@:2}") extra=()
+    if command -v ccache >/dev/null; then
+        arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    read -r -a extra <<<"${CMAKE_ARGS:-}"
+    say "building in $folder"
+    cmake -S "$root" -B "$root/$folder" -G Ninja "${arguments[@]}" "${extra[@]}"
+}

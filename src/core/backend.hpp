@@ -1,0 +1,96 @@
+#pragma once
+
+#include "core/connection.hpp"
+#include "core/owner_token.hpp"
+#include "core/time.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/release_outcome.hpp>
+#include <holdfast/stats.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::core {
+
+// A grant that was asked for: an attempt at first, then perhaps a lease, then something to clean up.
+using claim_id = std::uint64_t;
+
+struct claim_terms {
+    duration ttl{};
+    duration drift{}; // taken off every validity
+    duration useful{}; // a grant with less than this left is `too_late`
+};
+
+// What a backend tells the locker core, about the claim whose `tag` it was given.
+struct backend_event {
+    enum class what : std::uint8_t {
+        granted,  // answers attempt(): `valid_until`, `fence`
+        refused,  // answers attempt(): `reason`; the claim is the backend's to clean up
+        validity, // of a granted claim has changed: `valid_until`
+        lost,     // a granted claim is not ours any more, whatever its validity was
+        released, // answers release(): `outcome`
+        frees,    // answers watch(): the resource may be free from `valid_until` on, or `reason`
+    };
+    what kind{};
+    release_outcome outcome{};
+    errc reason{};
+    std::uint64_t tag = 0;
+    time_point valid_until{};
+    std::optional<std::uint64_t> fence{};
+};
+
+// The seam between the locker core and a store of locks. Pure: no I/O, no clock, no thread. Every
+// call may make events, which are fetched afterwards, so nobody is called back in the middle.
+class backend_core {
+public:
+    virtual ~backend_core() = default;
+
+    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless abandoned.
+    virtual claim_id attempt(std::uint64_t tag, std::string_view resource, const owner_token& token,
+        const claim_terms& terms, time_point now) = 0;
+
+    // Gives up an attempt that has not ended; whatever was granted is given back. Returns what it
+    // would have failed with. No event follows.
+    virtual errc abandon(claim_id claim, time_point now) = 0;
+
+    // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not told.
+    // `again`: even where an earlier renewal is still unanswered.
+    virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
+
+    // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.
+    virtual void release(claim_id claim, time_point now) = 0;
+
+    // Finds out when somebody else's holding of the resource must end. `frees` may follow: a hint.
+    virtual void watch(std::uint64_t tag, std::string_view resource, time_point now) = 0;
+
+    // How long an answer to one request may take under this ttl.
+    virtual duration patience(duration ttl) const noexcept = 0;
+
+    virtual std::optional<backend_event> next_event() = 0;
+    virtual time_point wake_at() const noexcept = 0;
+    virtual void wake(time_point now) = 0;
+
+    // What the shell has to serve; the same objects for the life of the backend.
+    virtual std::span<connection* const> connections() noexcept = 0;
+
+    // Whether nothing is left to be cleaned up that could still be.
+    virtual bool drained() const noexcept = 0;
+    // Lets all connections go, for good.
+    virtual void close(time_point now) = 0;
+
+    virtual std::vector<node_stats> nodes() const = 0;
+};
+
+// Makes the core of a backend for one locker.
+class backend_factory {
+public:
+    virtual ~backend_factory() = default;
+    virtual std::unique_ptr<backend_core> make(std::uint64_t jitter_seed) const = 0;
+};
+
+} // namespace holdfast::core

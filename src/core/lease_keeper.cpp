@@ -1,0 +1,79 @@
+#include "core/lease_keeper.hpp"
+
+#include <algorithm>
+
+namespace holdfast::core {
+
+lease_keeper::lease_keeper(const lease_terms& terms, time_point asked, time_point valid_until,
+    duration patience) noexcept
+    : ttl_(terms.ttl), drift_(terms.drift), guard_(terms.guard), patience_(patience), sent_(asked),
+      valid_until_(valid_until), limit_(later(asked, terms.max_hold)),
+      renew_at_(next_renewal(asked)), renews_(terms.renews), phase_(phase::kept)
+{
+}
+
+// A third of the ttl on, but on a common grid, so that leases of about the same age share a batch.
+time_point lease_keeper::next_renewal(time_point asked) const noexcept
+{
+    const time_point ideal = asked + ttl_ / 3;
+    const duration grid = std::max<duration>(ttl_ / 128, std::chrono::milliseconds(1));
+    return ideal - ideal.time_since_epoch() % grid;
+}
+
+lease_keeper::action lease_keeper::due(time_point now) noexcept
+{
+    if (phase_ == phase::ended)
+        return action::none;
+    if (now >= ends_at()) {
+        phase_ = phase::ended;
+        return action::end;
+    }
+    if (phase_ == phase::stopping)
+        return action::none;
+    if (now >= ends_at() - guard_) {
+        phase_ = phase::stopping;
+        return action::stop_work;
+    }
+    if (renews_ && now >= renew_at_ && valid_until_ < limit_)
+        return action::renew;
+    return action::none;
+}
+
+time_point lease_keeper::wake_at() const noexcept
+{
+    if (phase_ == phase::ended)
+        return never;
+    if (phase_ == phase::stopping)
+        return ends_at();
+    const time_point stop_at = ends_at() - guard_;
+    return renews_ && valid_until_ < limit_ ? std::min(stop_at, renew_at_) : stop_at;
+}
+
+void lease_keeper::renewal_sent(time_point now) noexcept
+{
+    sent_ = now;
+    renew_at_ = now + patience_; // again then, unless a majority confirms
+}
+
+bool lease_keeper::valid_until(time_point when) noexcept
+{
+    if (phase_ != phase::kept) {
+        valid_until_ = std::min(valid_until_, when);
+        return false;
+    }
+    const bool confirmed = covers(sent_);
+    valid_until_ = when;
+    if (!covers(sent_))
+        return false;
+    renew_at_ = next_renewal(sent_);
+    return !confirmed;
+}
+
+void lease_keeper::stop(time_point now, duration grace) noexcept
+{
+    if (phase_ == phase::kept)
+        phase_ = phase::stopping;
+    limit_ = std::min(limit_, now + grace);
+}
+
+} // namespace holdfast::core

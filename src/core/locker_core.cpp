@@ -1,0 +1,508 @@
+#include "core/locker_core.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace holdfast::core {
+
+namespace {
+
+// How long connections are kept for the clean-up when a locker closes and nothing is held any more.
+constexpr duration closing_patience = std::chrono::milliseconds(500);
+
+// More failures than this in a row, and it pays to ask when the resource will be free.
+constexpr unsigned failures_before_watching = 1;
+
+bool is_hopeless(errc reason)
+{
+    return make_error_code(reason) == condition::misconfigured;
+}
+
+} // namespace
+
+locker_core::locker_core(backend_core& backend, entropy& random, const locker_options& options,
+    std::uint64_t jitter_seed)
+    : backend_(backend), entropy_(random), retry_min_(options.retry_min),
+      retry_max_(options.retry_max), max_waiting_(options.max_waiting), jitter_(jitter_seed)
+{
+}
+
+slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
+    const lease_terms& terms, std::chrono::milliseconds wait, bool once, time_point now)
+{
+    errc refusal{};
+    if (closing_)
+        refusal = errc::closed;
+    else if (queues_.waiting() >= max_waiting_)
+        refusal = errc::overloaded;
+    if (refusal != errc{}) {
+        emit({.kind = effect::what::wait_ended, .reason = refusal, .tag = tag});
+        return 0;
+    }
+
+    const slot_id id = queues_.open(resource);
+    const wait_queue& q = queues_.at(id);
+    const bool single = once || wait.count() == 0;
+    if (single && (q.first != 0 || q.holder != 0)) { // nobody overtakes the queue
+        const errc reason = once ? errc{} : errc::contended;
+        emit({.kind = effect::what::wait_ended, .reason = reason, .tag = tag});
+        return 0;
+    }
+
+    const slot_id w =
+        queues_.append(id, {.tag = tag, .terms = terms, .once = single, .quiet = once});
+    if (!single)
+        wait_ends_.set(slot_index(w), later(now, wait));
+    if (q.first == w)
+        serve(id, now);
+    absorb(now);
+    return w;
+}
+
+bool locker_core::cancel(slot_id id, bool only_if_unsent, time_point now)
+{
+    wait* const w = queues_.find_wait(id);
+    if (w == nullptr)
+        return false;
+    const slot_id queue = w->queue;
+    wait_queue& q = queues_.at(queue);
+    if (q.first == id && q.asking != 0) {
+        if (only_if_unsent)
+            return false;
+        abandon_attempt(q, nullptr, now);
+    }
+    wait_ends_.erase(slot_index(id));
+    queues_.remove(id);
+    serve(queue, now);
+    absorb(now);
+    return true;
+}
+
+bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
+{
+    if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
+        look_after(lease, now); // it may have ended unnoticed
+    due_renewals_.clear();
+    lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || (s->now != state::held && s->now != state::ended))
+        return false;
+
+    if (s->now == state::ended) {
+        emit({.kind = effect::what::released, .outcome = release_outcome::expired, .tag = tag});
+        emit({.kind = effect::what::gone, .lease = lease});
+        forget(lease);
+    } else {
+        ++counts_.released;
+        s->release_tag = tag;
+        give_back(lease, now);
+    }
+    absorb(now);
+    return true;
+}
+
+void locker_core::drop(slot_id lease, time_point now)
+{
+    lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || s->now == state::releasing)
+        return;
+    if (s->now == state::held) {
+        ++counts_.released;
+        give_back(lease, now);
+    } else {
+        emit({.kind = effect::what::gone, .lease = lease});
+    }
+    forget(lease);
+    absorb(now);
+}
+
+errc locker_core::extend(slot_id lease, time_point now)
+{
+    if (leases_.find(lease) != nullptr)
+        look_after(lease, now);
+    due_renewals_.clear(); // what follows is a renewal
+    if (const errc reason = must_stop(lease); reason != errc{})
+        return reason;
+
+    lease_slot& s = leases_[lease];
+    s.extension_sent = now;
+    s.extension_ends = now + backend_.patience(s.terms.ttl);
+    s.keeper.renewal_sent(now);
+    const claim_id claim = s.claim;
+    backend_.renew({&claim, 1}, true, now);
+    arm(lease);
+    absorb(now);
+    return errc{};
+}
+
+errc locker_core::must_stop(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || s->now == state::releasing || s->now == state::asking)
+        return errc::not_held;
+    return s->keeper.where() == lease_keeper::phase::kept ? errc{} : errc::lease_lost;
+}
+
+bool locker_core::alive(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    return s != nullptr && (s->now == state::held || s->now == state::ended);
+}
+
+bool locker_core::held(slot_id lease, time_point now) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    return s != nullptr && s->now == state::held && s->keeper.held(now);
+}
+
+time_point locker_core::valid_until(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    const bool over = s == nullptr || s->now != state::held ||
+        s->keeper.where() == lease_keeper::phase::ended;
+    return over ? long_ago : s->keeper.ends_at();
+}
+
+void locker_core::close(time_point now)
+{
+    if (closing_)
+        return;
+    closing_ = true;
+    for (std::uint32_t i = 0; i < queues_.wait_capacity(); ++i) {
+        if (const slot_id w = queues_.wait_id_at(i); w != 0)
+            end_wait(w, errc::closed, now);
+    }
+    for (std::uint32_t i = 0; i < leases_.capacity(); ++i) {
+        const slot_id id = leases_.id_at(i);
+        if (id == 0 || leases_[id].now != state::held)
+            continue;
+        lease_slot& s = leases_[id];
+        if (s.keeper.where() == lease_keeper::phase::kept)
+            emit({.kind = effect::what::must_stop, .lease = id});
+        s.keeper.stop(now, s.terms.guard);
+        arm(id);
+    }
+    absorb(now);
+}
+
+void locker_core::wake(time_point now)
+{
+    if (backend_.wake_at() <= now)
+        backend_.wake(now);
+    absorb(now);
+
+    while (const auto index = wait_ends_.pop_due(now)) {
+        const slot_id id = queues_.wait_id_at(*index);
+        end_wait(id, errc{}, now);
+    }
+    while (const auto index = queue_retries_.pop_due(now))
+        serve(queues_.queue_id_at(*index), now);
+
+    due_renewals_.clear();
+    while (const auto index = lease_wakes_.pop_due(now))
+        look_after(leases_.id_at(*index), now);
+    if (!due_renewals_.empty())
+        backend_.renew(due_renewals_, false, now);
+    due_renewals_.clear();
+    absorb(now);
+}
+
+time_point locker_core::wake_at() const noexcept
+{
+    return std::min({backend_.wake_at(), wait_ends_.earliest(), queue_retries_.earliest(),
+        lease_wakes_.earliest(), close_at_});
+}
+
+std::optional<effect> locker_core::next_effect()
+{
+    if (effects_.empty())
+        return std::nullopt;
+    return effects_.pop();
+}
+
+void locker_core::add_to(locker_stats& stats) const
+{
+    stats = counts_;
+    stats.held = held_;
+    stats.waiting = queues_.waiting();
+    stats.nodes = backend_.nodes();
+}
+
+void locker_core::absorb(time_point now)
+{
+    while (const auto event = backend_.next_event()) {
+        switch (event->kind) {
+        case backend_event::what::granted: on_granted(*event, now); break;
+        case backend_event::what::refused: on_refused(*event, now); break;
+        case backend_event::what::validity: on_validity(*event); break;
+        case backend_event::what::lost:
+            if (lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
+                lose(event->tag, now);
+            break;
+        case backend_event::what::released: on_released(*event); break;
+        case backend_event::what::frees: on_frees(*event, now); break;
+        }
+    }
+    if (closing_ && !closed_)
+        finish_closing(now);
+}
+
+void locker_core::on_granted(const backend_event& event, time_point now)
+{
+    lease_slot& s = leases_[event.tag];
+    wait_queue& q = queues_.at(s.queue);
+    assert(q.asking == event.tag && q.first != 0);
+
+    s.now = state::held;
+    s.keeper =
+        lease_keeper(s.terms, s.asked, event.valid_until, backend_.patience(s.terms.ttl));
+    q.holder = event.tag;
+    q.asking = 0;
+    q.failures = 0;
+    if (q.turns_since == long_ago)
+        q.turns_since = now;
+    ++held_;
+    ++counts_.acquired;
+
+    const slot_id w = q.first;
+    emit({.kind = effect::what::acquired,
+        .tag = queues_.wait_at(w).tag,
+        .lease = event.tag,
+        .fence = event.fence});
+    wait_ends_.erase(slot_index(w));
+    queues_.remove(w);
+    arm(event.tag);
+}
+
+void locker_core::on_refused(const backend_event& event, time_point now)
+{
+    const slot_id queue = leases_[event.tag].queue;
+    wait_queue& q = queues_.at(queue);
+    q.asking = 0;
+    forget(event.tag);
+    --active_;
+    ++(event.reason == errc::contended ? counts_.contended : counts_.unreachable);
+
+    wait& w = queues_.wait_at(q.first);
+    w.last_error = event.reason;
+    if (w.once || is_hopeless(event.reason))
+        return end_wait(q.first, event.reason, now);
+
+    ++q.failures;
+    q.turns = 0;
+    q.turns_since = long_ago;
+    q.retry_at = now + backoff(q.failures, retry_min_, retry_max_, jitter_);
+    queue_retries_.set(slot_index(queue), q.retry_at);
+    if (event.reason == errc::contended && q.failures > failures_before_watching)
+        backend_.watch(queue, q.resource, now);
+}
+
+void locker_core::on_validity(const backend_event& event)
+{
+    lease_slot* const s = leases_.find(event.tag);
+    if (s == nullptr || s->now != state::held)
+        return;
+    if (s->keeper.valid_until(event.valid_until))
+        ++counts_.renewals;
+    if (s->extension_ends != never && s->keeper.covers(s->extension_sent)) {
+        s->extension_ends = never;
+        emit({.kind = effect::what::extended, .lease = event.tag});
+    }
+    arm(event.tag);
+}
+
+void locker_core::on_released(const backend_event& event)
+{
+    const lease_slot* const s = leases_.find(event.tag);
+    if (s == nullptr || s->now != state::releasing)
+        return; // dropped or lost: nobody asks
+    emit({.kind = effect::what::released, .outcome = event.outcome, .tag = s->release_tag});
+    forget(event.tag);
+}
+
+void locker_core::on_frees(const backend_event& event, time_point now)
+{
+    const slot_id queue = event.tag;
+    wait_queue* const q = queues_.find(queue);
+    if (q == nullptr || q->first == 0 || q->asking != 0 || q->holder != 0)
+        return;
+    if (event.reason != errc{})
+        return end_wait(q->first, event.reason, now);
+
+    // Spread out a little: others wait for the same instant.
+    const time_point free_at = std::max(event.valid_until, now);
+    if (free_at > q->retry_at)
+        return;
+    q->retry_at = std::min(q->retry_at, free_at + jitter_.between(duration(0), retry_min_));
+    queue_retries_.set(slot_index(queue), q->retry_at);
+}
+
+// Lets the first of a queue ask the backend, if it may.
+void locker_core::serve(slot_id queue, time_point now)
+{
+    wait_queue& q = queues_.at(queue);
+    if (q.first == 0) {
+        queue_retries_.erase(slot_index(queue));
+        return queues_.close_if_unused(queue);
+    }
+    if (q.asking != 0 || q.holder != 0 || closing_)
+        return;
+    if (now < q.retry_at)
+        queue_retries_.set(slot_index(queue), q.retry_at);
+    else
+        ask(queue, now);
+}
+
+void locker_core::ask(slot_id queue, time_point now)
+{
+    queue_retries_.erase(slot_index(queue));
+    wait_queue& q = queues_.at(queue);
+    const wait& w = queues_.wait_at(q.first);
+
+    const slot_id lease = leases_.take();
+    lease_slot& s = leases_[lease];
+    s = lease_slot{};
+    s.queue = queue;
+    s.terms = w.terms;
+    s.asked = now;
+    q.asking = lease;
+    ++active_;
+    ++counts_.attempts;
+    const claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
+    s.claim = backend_.attempt(lease, q.resource, owner_token::make(entropy_), terms, now);
+}
+
+// The local holder is gone. The next one follows at once, unless other processes are due a turn.
+void locker_core::end_turn(slot_id queue, time_point now)
+{
+    wait_queue& q = queues_.at(queue);
+    q.holder = 0;
+    if (q.first != 0) {
+        const lease_terms& terms = queues_.wait_at(q.first).terms;
+        const bool spent =
+            ++q.turns > terms.handoff_limit || now - q.turns_since >= terms.handoff_time;
+        q.retry_at = long_ago;
+        if (spent) {
+            q.turns = 0;
+            q.turns_since = long_ago;
+            q.retry_at = now + jitter_.between(retry_min_ / 2, retry_min_);
+        }
+    }
+    serve(queue, now);
+}
+
+void locker_core::end_wait(slot_id id, errc reason, time_point now)
+{
+    const wait w = queues_.wait_at(id);
+    wait_queue& q = queues_.at(w.queue);
+    errc why = errc::contended; // by those before us in the queue
+    if (q.first == id && q.asking != 0)
+        abandon_attempt(q, &why, now);
+    if (reason == errc{}) // time is up
+        reason = w.last_error != errc{} ? w.last_error : why;
+    if (w.quiet && reason == errc::contended)
+        reason = errc{};
+    emit({.kind = effect::what::wait_ended, .reason = reason, .tag = w.tag});
+    wait_ends_.erase(slot_index(id));
+    queues_.remove(id);
+    serve(w.queue, now);
+}
+
+void locker_core::abandon_attempt(wait_queue& queue, errc* reason, time_point now)
+{
+    const errc why = backend_.abandon(leases_[queue.asking].claim, now);
+    if (reason != nullptr)
+        *reason = why;
+    forget(queue.asking);
+    --active_;
+    queue.asking = 0;
+}
+
+// Hands a held lease back to the backend. Renewal stops first, so none can follow the release.
+void locker_core::give_back(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    s.now = state::releasing;
+    s.keeper.end();
+    s.extension_ends = never;
+    lease_wakes_.erase(slot_index(lease));
+    --held_;
+    --active_;
+    emit({.kind = effect::what::gone, .lease = lease});
+    backend_.release(s.claim, now);
+    end_turn(s.queue, now);
+}
+
+void locker_core::lose(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    if (s.keeper.where() == lease_keeper::phase::kept)
+        emit({.kind = effect::what::must_stop, .lease = lease});
+    s.now = state::ended;
+    s.keeper.end();
+    s.extension_ends = never;
+    lease_wakes_.erase(slot_index(lease));
+    --held_;
+    --active_;
+    ++counts_.lost;
+    backend_.release(s.claim, now); // what may be left of it
+    end_turn(s.queue, now);
+}
+
+// Does what the keeper of a lease says is due.
+void locker_core::look_after(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    if (s.now != state::held)
+        return;
+    if (s.extension_ends <= now) {
+        s.extension_ends = never;
+        emit({.kind = effect::what::extended, .reason = errc::unreachable, .lease = lease});
+    }
+    for (;;) {
+        const auto before = s.keeper.where();
+        switch (s.keeper.due(now)) {
+        case lease_keeper::action::none: return arm(lease);
+        case lease_keeper::action::renew:
+            s.keeper.renewal_sent(now);
+            due_renewals_.push_back(s.claim);
+            break;
+        case lease_keeper::action::stop_work:
+            emit({.kind = effect::what::must_stop, .lease = lease});
+            break;
+        case lease_keeper::action::end:
+            if (before == lease_keeper::phase::kept)
+                emit({.kind = effect::what::must_stop, .lease = lease});
+            return lose(lease, now);
+        }
+    }
+}
+
+void locker_core::arm(slot_id lease)
+{
+    const lease_slot& s = leases_[lease];
+    lease_wakes_.set(slot_index(lease), std::min(s.keeper.wake_at(), s.extension_ends));
+}
+
+void locker_core::forget(slot_id lease)
+{
+    lease_wakes_.erase(slot_index(lease));
+    leases_.give_back(lease);
+}
+
+// Connections go when nothing is held any more and what was given back has been confirmed, or has
+// had its time.
+void locker_core::finish_closing(time_point now)
+{
+    if (active_ != 0)
+        return;
+    if (close_at_ == never)
+        close_at_ = now + closing_patience;
+    if (!backend_.drained() && now < close_at_)
+        return;
+    closed_ = true;
+    close_at_ = never;
+    backend_.close(now);
+    emit({.kind = effect::what::closed});
+}
+
+} // namespace holdfast::core

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/backoff.hpp"
+#include "core/deadlines.hpp"
+#include "core/lease_keeper.hpp"
+#include "core/ring.hpp"
+#include "core/slots.hpp"
+#include "core/wait_queues.hpp"
+
+#include <holdfast/options.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace holdfast::core {
+
+// What the locker core tells the shell to do.
+struct effect {
+    enum class what : std::uint8_t {
+        acquired,   // the wait `tag` has been given `lease`
+        wait_ended, // the wait `tag` ends with `reason`; none means: held by another, asked once
+        must_stop,  // the work under `lease` must stop
+        gone,       // `lease` was released
+        extended,   // all extensions of `lease` end with `reason`, or none
+        released,   // the release `tag` ends with `outcome`
+        closed,     // nothing is held and all connections may go
+    };
+    what kind{};
+    release_outcome outcome{};
+    errc reason{};
+    std::uint64_t tag = 0;
+    slot_id lease = 0;
+    std::optional<std::uint64_t> fence{};
+};
+
+// All that a locker decides: who waits for what, when the backend is asked, which leases are kept.
+//
+// Pure. Each call is told the time; its effects are fetched afterwards with `next_effect()`. Not
+// thread-safe.
+class locker_core {
+public:
+    locker_core(backend_core& backend, entropy& random, const locker_options& options,
+        std::uint64_t jitter_seed);
+
+    // Puts a wait into the queue of its resource. Returns its id, or 0 if it has ended already.
+    slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_terms& terms,
+        std::chrono::milliseconds wait, bool once, time_point now);
+    // Takes a wait out, without an effect. False if it has ended, or if it must be free of
+    // consequences (`only_if_unsent`) and is not.
+    bool cancel(slot_id wait, bool only_if_unsent, time_point now);
+
+    // False if there is nothing to release; otherwise `released` follows.
+    bool release(slot_id lease, std::uint64_t tag, time_point now);
+    // Nobody holds the lease any more: gives it back if that has not been done.
+    void drop(slot_id lease, time_point now);
+    // None if an extension is under way, and `extended` follows.
+    errc extend(slot_id lease, time_point now);
+
+    // None while work may go on, otherwise why it may not: `lease_lost` or `not_held`.
+    errc must_stop(slot_id lease) noexcept;
+    bool alive(slot_id lease) noexcept; // granted, not released, not dropped
+    bool held(slot_id lease, time_point now) noexcept;
+    time_point valid_until(slot_id lease) noexcept; // `long_ago` if it is over
+
+    void close(time_point now);
+
+    // To be called when `wake_at()` has come, and whenever the backend may have made events.
+    void wake(time_point now);
+    time_point wake_at() const noexcept;
+
+    std::optional<effect> next_effect();
+    void add_to(locker_stats& stats) const;
+
+private:
+    struct lease_slot {
+        enum class state : std::uint8_t { asking, held, ended, releasing };
+        state now = state::asking;
+        slot_id queue = 0;
+        claim_id claim = 0;
+        lease_terms terms{};
+        lease_keeper keeper{};
+        time_point asked{};
+        time_point extension_sent{}, extension_ends = never;
+        std::uint64_t release_tag = 0;
+    };
+    using state = lease_slot::state;
+
+    void absorb(time_point now); // the backend's events
+    void on_granted(const backend_event& event, time_point now);
+    void on_refused(const backend_event& event, time_point now);
+    void on_validity(const backend_event& event);
+    void on_released(const backend_event& event);
+    void on_frees(const backend_event& event, time_point now);
+
+    void serve(slot_id queue, time_point now);
+    void ask(slot_id queue, time_point now);
+    void end_turn(slot_id queue, time_point now);
+    // No reason: its time is up, and the reason is what its attempts came to.
+    void end_wait(slot_id wait, errc reason, time_point now);
+    void abandon_attempt(wait_queue& queue, errc* reason, time_point now);
+    void give_back(slot_id lease, time_point now);
+    void lose(slot_id lease, time_point now);
+    void look_after(slot_id lease, time_point now);
+    void arm(slot_id lease);
+    void forget(slot_id lease);
+    void finish_closing(time_point now);
+    void emit(const effect& e) { effects_.push(e); }
+
+    backend_core& backend_;
+    entropy& entropy_;
+    duration retry_min_, retry_max_;
+    std::size_t max_waiting_;
+    jitter jitter_;
+
+    wait_queues queues_;
+    slots<lease_slot> leases_;
+    deadlines wait_ends_, queue_retries_, lease_wakes_;
+    std::vector<claim_id> due_renewals_;
+    ring<effect> effects_;
+
+    std::size_t active_ = 0; // leases that are asked for, held or being released
+    std::size_t held_ = 0;
+    bool closing_ = false, closed_ = false;
+    time_point close_at_ = never;
+    locker_stats counts_;
+};
+
+} // namespace holdfast::core

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace holdfast::core {
+
+// Where random bits come from. The shell asks the operating system; a simulator has its seed.
+class entropy {
+public:
+    virtual ~entropy() = default;
+
+    // Throws `std::system_error` if there are none: a weak token is worse than no lock.
+    virtual void fill(std::span<std::byte> out) = 0;
+};
+
+// Who holds a key: 128 random bits as 32 hexadecimal digits, fresh for every attempt. Whoever knows
+// it can release the lock, so it is never logged.
+struct owner_token {
+    std::array<char, 32> text{};
+
+    std::string_view view() const noexcept { return {text.data(), text.size()}; }
+
+    static owner_token make(entropy& source)
+    {
+        std::array<std::byte, 16> bits{};
+        source.fill(bits);
+        owner_token token;
+        constexpr std::string_view digits = "0123456789abcdef";
+        for (std::size_t i = 0; i < bits.size(); ++i) {
+            const auto byte = std::to_integer<unsigned>(bits[i]);
+            token.text[2 * i] = digits[byte >> 4];
+            token.text[2 * i + 1] = digits[byte & 15];
+        }
+        return token;
+    }
+};
+
+} // namespace holdfast::core

@@ -1,0 +1,57 @@
+#include "core/wait_queues.hpp"
+
+namespace holdfast::core {
+
+slot_id wait_queues::open(std::string_view resource)
+{
+    const auto found = by_name_.find(resource);
+    if (found != by_name_.end())
+        return found->second;
+
+    const slot_id id = queues_.take();
+    wait_queue& q = queues_[id];
+    q.resource.assign(resource);
+    q.first = q.last = q.asking = q.holder = 0;
+    q.failures = 0;
+    q.retry_at = q.turns_since = long_ago;
+    q.turns = 0;
+    by_name_.emplace(q.resource, id);
+    return id;
+}
+
+void wait_queues::close_if_unused(slot_id queue)
+{
+    const wait_queue& q = queues_[queue];
+    if (!q.unused())
+        return;
+    by_name_.erase(std::string_view(q.resource));
+    queues_.give_back(queue);
+}
+
+slot_id wait_queues::append(slot_id queue, const wait& w)
+{
+    const slot_id id = waits_.take();
+    wait_queue& q = queues_[queue];
+    wait& added = waits_[id];
+    added = w;
+    added.queue = queue;
+    added.before = q.last;
+    added.behind = 0;
+    if (q.last != 0)
+        waits_[q.last].behind = id;
+    else
+        q.first = id;
+    q.last = id;
+    return id;
+}
+
+void wait_queues::remove(slot_id id)
+{
+    const wait& w = waits_[id];
+    wait_queue& q = queues_[w.queue];
+    (w.before != 0 ? waits_[w.before].behind : q.first) = w.behind;
+    (w.behind != 0 ? waits_[w.behind].before : q.last) = w.before;
+    waits_.give_back(id);
+}
+
+} // namespace holdfast::core

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/lease_keeper.hpp"
+#include "core/slots.hpp"
+#include "core/time.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::core {
+
+// One call of acquire that waits.
+struct wait {
+    std::uint64_t tag = 0; // the caller's name for it
+    slot_id queue = 0;
+    slot_id before = 0, behind = 0; // its neighbours
+    lease_terms terms{};
+    errc last_error{};  // of its last attempt; none while it has not had one
+    bool once = false;  // ends with its first attempt
+    bool quiet = false; // being refused is not an error
+};
+
+// Everybody in this process who wants one resource: those who wait, first come, first served, and
+// the lease that one of them has been given. Only the first asks the backend.
+struct wait_queue {
+    std::string resource;
+    slot_id first = 0, last = 0; // of the waits
+    slot_id asking = 0;          // the lease slot of the attempt of `first`, if it has one
+    slot_id holder = 0;          // the lease slot of the local holder
+    unsigned failures = 0;       // attempts refused in a row
+    time_point retry_at{};       // not before
+    time_point turns_since{};    // local holders have followed each other since then,
+    std::size_t turns = 0;       // so many of them
+
+    bool unused() const noexcept { return first == 0 && asking == 0 && holder == 0; }
+};
+
+// The queues of all resources. A queue exists while somebody waits or holds; none costs anything
+// otherwise.
+class wait_queues {
+public:
+    // The queue of a resource, made if need be.
+    slot_id open(std::string_view resource);
+    // To be called when something has left the queue.
+    void close_if_unused(slot_id queue);
+
+    slot_id append(slot_id queue, const wait& w);
+    // Takes a wait out, wherever it stands. Its neighbours close up.
+    void remove(slot_id id);
+
+    wait_queue* find(slot_id id) noexcept { return queues_.find(id); }
+    wait_queue& at(slot_id id) noexcept { return queues_[id]; }
+    wait* find_wait(slot_id id) noexcept { return waits_.find(id); }
+    wait& wait_at(slot_id id) noexcept { return waits_[id]; }
+    slot_id wait_id_at(std::uint32_t index) const noexcept { return waits_.id_at(index); }
+    slot_id queue_id_at(std::uint32_t index) const noexcept { return queues_.id_at(index); }
+
+    std::size_t waiting() const noexcept { return waits_.size(); }
+    std::size_t size() const noexcept { return queues_.size(); }
+    // Slots that may be in use; for visiting all.
+    std::uint32_t wait_capacity() const noexcept { return waits_.capacity(); }
+
+private:
+    slots<wait_queue> queues_;
+    slots<wait> waits_;
+    boost::unordered_flat_map<std::string_view, slot_id> by_name_; // keys live in the queues
+};
+
+} // namespace holdfast::core

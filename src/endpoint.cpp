@@ -1,0 +1,163 @@
+#include <holdfast/endpoint.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+namespace holdfast {
+
+namespace {
+
+// Says what is wrong with which part; never quotes the URL, which may hold a password.
+[[noreturn]] void reject(const std::string& what)
+{
+    throw std::invalid_argument("holdfast: endpoint: " + what);
+}
+
+int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+std::string percent_decoded(std::string_view text, const char* part)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
+        const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            reject(std::string("the ") + part + " has a '%' without two hexadecimal digits");
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return out;
+}
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view digits)
+{
+    Number n{};
+    const char* const end = digits.data() + digits.size();
+    const auto [stopped, error] = std::from_chars(digits.data(), end, n);
+    if (error != std::errc() || stopped != end || digits.empty())
+        return std::nullopt;
+    return n;
+}
+
+bool is_printable(std::string_view text)
+{
+    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+struct host_and_port {
+    std::string_view host, port;
+    bool has_port = false;
+};
+
+host_and_port split_host(std::string_view authority)
+{
+    if (!authority.starts_with('[')) {
+        const std::size_t colon = authority.find(':');
+        if (colon == std::string_view::npos)
+            return {authority, {}, false};
+        if (authority.find(':', colon + 1) != std::string_view::npos)
+            reject("an IPv6 address must stand in brackets");
+        return {authority.substr(0, colon), authority.substr(colon + 1), true};
+    }
+    const std::size_t close = authority.find(']');
+    if (close == std::string_view::npos)
+        reject("the bracket before the IPv6 address is not closed");
+    const std::string_view rest = authority.substr(close + 1);
+    if (!rest.empty() && !rest.starts_with(':'))
+        reject("after the bracketed address there must be a port or nothing");
+    return {authority.substr(1, close - 1), rest.empty() ? rest : rest.substr(1), !rest.empty()};
+}
+
+} // namespace
+
+endpoint::endpoint(std::string_view url)
+{
+    const std::size_t scheme_end = url.find("://");
+    if (scheme_end == std::string_view::npos)
+        reject("no scheme; it must begin with redis://, rediss:// or unix://");
+    const std::string_view scheme = url.substr(0, scheme_end);
+    if (scheme == "redis")
+        via_ = transport::tcp;
+    else if (scheme == "rediss")
+        via_ = transport::tls;
+    else if (scheme == "unix")
+        via_ = transport::unix_socket;
+    else
+        reject("unknown scheme; it must be redis, rediss or unix");
+
+    std::string_view rest = url.substr(scheme_end + 3);
+    if (rest.find_first_of("?#") != std::string_view::npos)
+        reject("a '?' or '#' is not supported; percent-encode it in a user name or password");
+
+    const std::size_t slash = rest.find('/');
+    std::string_view authority = rest.substr(0, slash);
+    std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
+    if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
+        const std::string_view login = authority.substr(0, at);
+        const std::size_t colon = login.find(':');
+        user_ = percent_decoded(login.substr(0, colon), "user name");
+        if (colon != std::string_view::npos)
+            password_ = percent_decoded(login.substr(colon + 1), "password");
+        if (password_.empty())
+            reject("a user without a password; write user:password@ or leave it out");
+        authority = authority.substr(at + 1);
+    }
+
+    if (via_ == transport::unix_socket) {
+        if (!authority.empty())
+            reject("a unix socket has no host; the path begins with the third slash");
+        if (path.size() < 2)
+            reject("no path; it must be unix:///path/to/socket");
+        path_ = percent_decoded(path, "path");
+        port_ = 0;
+        return;
+    }
+
+    const host_and_port where = split_host(authority);
+    if (where.host.empty())
+        reject("no host");
+    if (!is_printable(where.host))
+        reject("the host has a space or another character that no host has");
+    host_ = where.host;
+    if (where.has_port) {
+        const auto port = parse_number<std::uint16_t>(where.port);
+        if (!port || *port == 0)
+            reject("the port must be a number from 1 to 65535");
+        port_ = *port;
+    }
+    if (path.size() > 1) {
+        const auto database = parse_number<unsigned>(path.substr(1));
+        if (!database)
+            reject("what follows the host must be the number of a database");
+        database_ = *database;
+    }
+}
+
+std::string endpoint::address() const
+{
+    if (via_ == transport::unix_socket)
+        return path_;
+    const bool v6 = host_.find(':') != std::string::npos;
+    std::string text = (v6 ? "[" + host_ + "]" : host_) + ":" + std::to_string(port_);
+    if (database_ != 0)
+        text += "/" + std::to_string(database_);
+    return text;
+}
+
+} // namespace holdfast

@@ -1,0 +1,147 @@
+#include "memory/memory_core.hpp"
+
+#include <holdfast/memory.hpp>
+
+namespace holdfast {
+
+namespace in_process {
+
+using core::backend_event;
+
+store::held_key* store::find_owned(
+    std::string_view resource, const core::owner_token& token, core::time_point now)
+{
+    const auto found = keys_.find(std::string(resource));
+    if (found == keys_.end() || found->second.until <= now ||
+        found->second.owner.text != token.text)
+        return nullptr;
+    return &found->second;
+}
+
+std::optional<std::uint64_t> store::grant(std::string_view resource,
+    const core::owner_token& token, core::time_point until, core::time_point now)
+{
+    const std::lock_guard lock(mutex_);
+    held_key& k = keys_[std::string(resource)];
+    if (k.until > now)
+        return std::nullopt;
+    k = {token, until};
+    return ++last_token_;
+}
+
+bool store::renew(std::string_view resource, const core::owner_token& token,
+    core::time_point until, core::time_point now)
+{
+    const std::lock_guard lock(mutex_);
+    held_key* const k = find_owned(resource, token, now);
+    if (k != nullptr)
+        k->until = until;
+    return k != nullptr;
+}
+
+bool store::remove(
+    std::string_view resource, const core::owner_token& token, core::time_point now)
+{
+    const std::lock_guard lock(mutex_);
+    if (find_owned(resource, token, now) == nullptr)
+        return false;
+    keys_.erase(std::string(resource));
+    return true;
+}
+
+core::time_point store::free_at(std::string_view resource)
+{
+    const std::lock_guard lock(mutex_);
+    const auto found = keys_.find(std::string(resource));
+    return found == keys_.end() ? core::long_ago : found->second.until;
+}
+
+core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource,
+    const core::owner_token& token, const core::claim_terms& terms, core::time_point now)
+{
+    const auto fence = keys_->grant(resource, token, now + terms.ttl, now);
+    if (!fence) {
+        events_.push(
+            {.kind = backend_event::what::refused, .reason = errc::contended, .tag = tag});
+        return 0;
+    }
+    const core::claim_id id = claims_.take();
+    claim& c = claims_[id];
+    c.resource.assign(resource);
+    c.token = token;
+    c.terms = terms;
+    c.tag = tag;
+    events_.push({.kind = backend_event::what::granted,
+        .tag = tag,
+        .valid_until = now + terms.ttl - terms.drift,
+        .fence = fence});
+    return id;
+}
+
+// Attempts end at once, so there is none to give up; the seam asks for an answer all the same.
+errc memory_core::abandon(core::claim_id, core::time_point)
+{
+    return errc::contended;
+}
+
+void memory_core::renew(
+    std::span<const core::claim_id> claims, bool, core::time_point now)
+{
+    for (const core::claim_id id : claims) {
+        const claim& c = claims_[id];
+        if (keys_->renew(c.resource, c.token, now + c.terms.ttl, now))
+            events_.push({.kind = backend_event::what::validity,
+                .tag = c.tag,
+                .valid_until = now + c.terms.ttl - c.terms.drift});
+        else
+            events_.push({.kind = backend_event::what::lost, .tag = c.tag});
+    }
+}
+
+void memory_core::release(core::claim_id id, core::time_point now)
+{
+    const claim& c = claims_[id];
+    const bool was_ours = keys_->remove(c.resource, c.token, now);
+    events_.push({.kind = backend_event::what::released,
+        .outcome = was_ours ? release_outcome::released : release_outcome::expired,
+        .tag = c.tag});
+    claims_.give_back(id);
+}
+
+void memory_core::watch(std::uint64_t tag, std::string_view resource, core::time_point)
+{
+    events_.push({.kind = backend_event::what::frees,
+        .tag = tag,
+        .valid_until = keys_->free_at(resource)});
+}
+
+std::optional<core::backend_event> memory_core::next_event()
+{
+    if (events_.empty())
+        return std::nullopt;
+    return events_.pop();
+}
+
+} // namespace in_process
+
+namespace {
+
+class memory_factory final : public core::backend_factory {
+public:
+    std::unique_ptr<core::backend_core> make(std::uint64_t) const override
+    {
+        return std::make_unique<in_process::memory_core>(keys_);
+    }
+
+private:
+    std::shared_ptr<in_process::store> keys_ = std::make_shared<in_process::store>();
+};
+
+} // namespace
+
+backend memory()
+{
+    return backend(std::make_shared<memory_factory>());
+}
+
+} // namespace holdfast

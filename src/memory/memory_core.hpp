@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/ring.hpp"
+#include "core/slots.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace holdfast::in_process {
+
+// The keys, shared by all lockers that were given copies of one backend.
+class store {
+public:
+    // None if somebody else holds it at `now`; otherwise the fencing token.
+    std::optional<std::uint64_t> grant(std::string_view resource, const core::owner_token& token,
+        core::time_point until, core::time_point now);
+    bool renew(std::string_view resource, const core::owner_token& token, core::time_point until,
+        core::time_point now);
+    bool remove(std::string_view resource, const core::owner_token& token, core::time_point now);
+    core::time_point free_at(std::string_view resource);
+
+private:
+    struct held_key {
+        core::owner_token owner{};
+        core::time_point until{};
+    };
+    held_key* find_owned(
+        std::string_view resource, const core::owner_token& token, core::time_point now);
+
+    std::mutex mutex_;
+    std::unordered_map<std::string, held_key> keys_;
+    std::uint64_t last_token_ = 0;
+};
+
+// A backend that answers at once and never fails.
+class memory_core final : public core::backend_core {
+public:
+    explicit memory_core(std::shared_ptr<store> keys) : keys_(std::move(keys)) {}
+
+    core::claim_id attempt(std::uint64_t tag, std::string_view resource,
+        const core::owner_token& token, const core::claim_terms& terms,
+        core::time_point now) override;
+    errc abandon(core::claim_id id, core::time_point now) override;
+    void renew(
+        std::span<const core::claim_id> claims, bool again, core::time_point now) override;
+    void release(core::claim_id id, core::time_point now) override;
+    void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
+    core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }
+
+    std::optional<core::backend_event> next_event() override;
+    core::time_point wake_at() const noexcept override { return core::never; }
+    void wake(core::time_point) override {}
+    std::span<core::connection* const> connections() noexcept override { return {}; }
+    bool drained() const noexcept override { return true; }
+    void close(core::time_point) override {}
+    std::vector<node_stats> nodes() const override { return {}; }
+
+private:
+    struct claim {
+        std::string resource;
+        core::owner_token token{};
+        core::claim_terms terms{};
+        std::uint64_t tag = 0;
+    };
+
+    std::shared_ptr<store> keys_;
+    core::slots<claim> claims_;
+    core::ring<core::backend_event> events_;
+};
+
+} // namespace holdfast::in_process

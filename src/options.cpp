@@ -1,0 +1,87 @@
+#include <holdfast/options.hpp>
+
+#include "core/terms.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace holdfast {
+
+namespace {
+
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+
+constexpr milliseconds shortest_ttl = 20ms;
+constexpr milliseconds longest_ttl = 24h;
+
+[[noreturn]] void reject(const std::string& what)
+{
+    throw std::invalid_argument("holdfast: " + what);
+}
+
+std::string in_ms(milliseconds d)
+{
+    return std::to_string(d.count()) + " ms";
+}
+
+void check_range(const char* name, milliseconds value, milliseconds low, milliseconds high)
+{
+    if (value < low || value > high)
+        reject(std::string(name) + " is " + in_ms(value) + "; it must be from " + in_ms(low) +
+            " to " + in_ms(high));
+}
+
+} // namespace
+
+core::lease_terms core::terms_of(const lock_options& o)
+{
+    core::lease_terms t;
+    t.ttl = o.ttl;
+    t.drift = o.drift ? core::duration(*o.drift) : core::duration(o.ttl) / 100 + 2ms;
+    t.guard = o.guard ? core::duration(*o.guard)
+                      : std::max<core::duration>(50ms, core::duration(o.ttl) / 20);
+    t.max_hold = o.max_hold;
+    t.handoff_time = o.handoff_time ? core::duration(*o.handoff_time) : core::duration(o.ttl) / 4;
+    t.handoff_limit = o.handoff_limit;
+    t.renews = o.renewal == renewal::automatic;
+    return t;
+}
+
+void check(const lock_options& o)
+{
+    check_range("ttl", o.ttl, shortest_ttl, longest_ttl);
+    if (o.wait < 0ms)
+        reject("wait is " + in_ms(o.wait) + "; it must not be negative");
+    if (o.max_hold <= 0ms)
+        reject("max_hold is " + in_ms(o.max_hold) + "; it must be positive");
+    if (o.drift)
+        check_range("drift", *o.drift, 0ms, o.ttl);
+    if (o.guard)
+        check_range("guard", *o.guard, 0ms, o.ttl);
+    if (o.handoff_time)
+        check_range("handoff_time", *o.handoff_time, 0ms, longest_ttl);
+    if (o.renewal != renewal::automatic && o.renewal != renewal::manual)
+        reject("renewal is neither automatic nor manual");
+
+    const core::lease_terms t = core::terms_of(o);
+    const core::duration renewal_at = t.renews ? t.ttl / 3 : core::duration(0);
+    const core::duration needed = t.drift + t.guard + renewal_at;
+    if (needed >= t.ttl) {
+        const auto ms = std::chrono::ceil<milliseconds>(needed);
+        reject("ttl is " + in_ms(o.ttl) + "; it must be longer than drift, guard" +
+            (t.renews ? " and the time to the first renewal (ttl / 3)" : "") +
+            " together, which are " + in_ms(ms));
+    }
+}
+
+void check(const locker_options& o)
+{
+    check_range("retry_min", o.retry_min, 1ms, 1h);
+    check_range("retry_max", o.retry_max, o.retry_min, 1h);
+    if (o.max_waiting == 0)
+        reject("max_waiting is 0; it must be at least 1");
+}
+
+} // namespace holdfast

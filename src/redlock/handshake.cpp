@@ -1,0 +1,201 @@
+#include "redlock/handshake.hpp"
+
+#include "redlock/scripts.hpp"
+#include "resp/command.hpp"
+
+#include <string_view>
+
+namespace holdfast::redis {
+
+namespace {
+
+using resp::kind;
+
+
+bool is_error(reply answer)
+{
+    return answer.front().what == kind::error;
+}
+
+// The value of `key` in a map whose keys and values are not nested; other values are skipped.
+std::string_view find_in_map(reply answer, std::string_view key)
+{
+    for (std::size_t i = 1; i + 1 < answer.size(); ++i) {
+        if (answer[i].text == key && answer[i + 1].count == 0)
+            return answer[i + 1].text;
+    }
+    return {};
+}
+
+// The value of `key:` in the lines of INFO.
+std::string_view find_in_info(std::string_view info, std::string_view key)
+{
+    std::size_t at = 0;
+    while (at < info.size()) {
+        const std::size_t end = std::min(info.find("\r\n", at), info.size());
+        const std::string_view line = info.substr(at, end - at);
+        if (line.starts_with(key) && line.substr(key.size()).starts_with(':'))
+            return line.substr(key.size() + 1);
+        at = end + 2;
+    }
+    return {};
+}
+
+} // namespace
+
+void handshake::start(const node_settings& settings, std::string& out)
+{
+    settings_ = &settings;
+    run_id_.clear();
+    why_ = {};
+    first_ = 0;
+    count_ = 1;
+    expected_[0] = step::hello;
+    if (settings.password.empty()) {
+        resp::append_command(out, {"HELLO", "3"});
+    } else {
+        const std::string_view user = settings.user.empty() ? "default" : settings.user;
+        resp::append_command(out, {"HELLO", "3", "AUTH", user, settings.password});
+    }
+}
+
+// Sends all the rest at once. A node that refuses one of these answers the others all the same.
+void handshake::continue_from(step first, std::string& out)
+{
+    first_ = count_ = 0;
+    const auto expect = [this](step s) { expected_[count_++] = s; };
+
+    if (first == step::auth) { // no HELLO here: RESP2
+        if (!settings_->password.empty()) {
+            if (settings_->user.empty())
+                resp::append_command(out, {"AUTH", settings_->password});
+            else
+                resp::append_command(out, {"AUTH", settings_->user, settings_->password});
+            expect(step::auth);
+        }
+        resp::append_command(out, {"ROLE"});
+        expect(step::role);
+    }
+    if (settings_->database != 0) {
+        resp::append_command(out, {"SELECT", std::to_string(settings_->database)});
+        expect(step::select);
+    }
+    if (!settings_->client_name.empty()) {
+        resp::append_command(out, {"CLIENT", "SETNAME", settings_->client_name});
+        expect(step::name);
+    }
+    resp::append_command(out, {"CLIENT", "SETINFO", "LIB-NAME", "holdfast"});
+    expect(step::library_name);
+    resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
+    expect(step::library_version);
+    resp::append_command(out, {"INFO", "server"});
+    expect(step::info);
+    resp::append_command(out, {"SCRIPT", "LOAD", release_script.text});
+    expect(step::release);
+    resp::append_command(out, {"SCRIPT", "LOAD", renew_script.text});
+    expect(step::renew);
+}
+
+handshake::outcome handshake::on_reply(reply answer, std::string& out)
+{
+    const step answered = expected_[first_++];
+    outcome result = outcome::going_on;
+    switch (answered) {
+    case step::hello: return on_hello(answer, out);
+    case step::role: result = on_role(answer); break;
+    case step::info: result = on_info(answer); break;
+    case step::release: result = on_script(answer, release_script.digest); break;
+    case step::renew: result = on_script(answer, renew_script.digest); break;
+    case step::auth:
+    case step::select:
+        if (is_error(answer)) {
+            auto [code, text] = failure_of(answer.front().text);
+            const bool old_wording = answered == step::auth && code == errc::node_error;
+            result = fail(old_wording ? errc::authentication_failed
+                                      : static_cast<errc>(code.value()),
+                std::move(text));
+        }
+        break;
+    case step::name:
+    case step::library_name:
+    case step::library_version: break; // nice to have
+    }
+    if (result == outcome::going_on && first_ == count_)
+        return outcome::ready;
+    return result;
+}
+
+handshake::outcome handshake::on_hello(reply answer, std::string& out)
+{
+    if (is_error(answer)) {
+        const std::string_view text = answer.front().text;
+        const bool without_hello =
+            text.starts_with("NOPROTO") || text.starts_with("ERR unknown command");
+        if (!without_hello)
+            return fail(meaning_of(text), printable(text));
+        continue_from(step::auth, out);
+        return outcome::going_on;
+    }
+    if (answer.front().what != kind::map)
+        return fail(errc::protocol_error, "the answer to HELLO is not a map");
+
+    const std::string_view mode = find_in_map(answer, "mode");
+    if (mode == "sentinel")
+        return fail(errc::misconfigured_node, "the node is a sentinel");
+    if (mode == "cluster")
+        return fail(errc::misconfigured_node, "the node is a member of a cluster");
+    if (const auto result = refuse_role(find_in_map(answer, "role")); result == outcome::failed)
+        return result;
+    continue_from(step::select, out);
+    return outcome::going_on;
+}
+
+handshake::outcome handshake::refuse_role(std::string_view role)
+{
+    if (role == "master")
+        return outcome::going_on;
+    return fail(errc::misconfigured_node, "the node is a " + printable(role) + ", not a primary");
+}
+
+handshake::outcome handshake::on_role(reply answer)
+{
+    if (is_error(answer)) { // the same answer stands in INFO for those who may not ask
+        const errc code = meaning_of(answer.front().text);
+        if (code == errc::permission_denied)
+            return outcome::going_on;
+        return fail(code, printable(answer.front().text));
+    }
+    if (answer.size() < 2)
+        return fail(errc::protocol_error, "the answer to ROLE is not a list");
+    return refuse_role(answer[1].text);
+}
+
+handshake::outcome handshake::on_info(reply answer)
+{
+    if (is_error(answer)) // not allowed to ask: one server listed twice goes unnoticed then
+        return outcome::going_on;
+    const std::string_view info = answer.front().text;
+    if (find_in_info(info, "redis_mode") == "cluster")
+        return fail(errc::misconfigured_node, "the node is a member of a cluster");
+    run_id_ = find_in_info(info, "run_id");
+    return outcome::going_on;
+}
+
+handshake::outcome handshake::on_script(reply answer, std::string_view digest)
+{
+    if (is_error(answer)) {
+        auto [code, text] = failure_of(answer.front().text);
+        return fail(static_cast<errc>(code.value()), std::move(text));
+    }
+    if (answer.front().text != digest)
+        return fail(errc::protocol_error, "the node computed another digest of a script");
+    return outcome::going_on;
+}
+
+handshake::outcome handshake::fail(errc code, std::string text)
+{
+    why_ = {code, std::move(text)};
+    return outcome::failed;
+}
+
+} // namespace holdfast::redis

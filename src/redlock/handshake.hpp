@@ -1,0 +1,50 @@
+#pragma once
+
+#include "redlock/node_settings.hpp"
+#include "redlock/vote.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::redis {
+
+// Greets a node on a new connection, logs in, loads the scripts, and finds out what the node is.
+//
+// RESP3 if the node has it (HELLO 3), else RESP2. A replica, a sentinel or a cluster member is
+// refused: its vote would not be that of an independent node.
+class handshake {
+public:
+    enum class outcome : std::uint8_t { going_on, ready, failed };
+
+    // Appends the first commands to `out`.
+    void start(const node_settings& settings, std::string& out);
+
+    // Takes the next reply; may append more commands.
+    outcome on_reply(reply answer, std::string& out);
+
+    // When `failed`: why. When `ready`: what is worth a warning, or nothing.
+    const failure& why() const noexcept { return why_; }
+    // Tells two servers apart; empty if the node would not say.
+    const std::string& run_id() const noexcept { return run_id_; }
+
+private:
+    enum class step : std::uint8_t {
+        hello, auth, role, select, name, library_name, library_version, info, release, renew
+    };
+
+    void continue_from(step first, std::string& out);
+    outcome fail(errc code, std::string text);
+    outcome on_hello(reply answer, std::string& out);
+    outcome on_role(reply answer);
+    outcome on_info(reply answer);
+    outcome on_script(reply answer, std::string_view digest);
+    outcome refuse_role(std::string_view role);
+
+    const node_settings* settings_ = nullptr;
+    std::string run_id_;
+    failure why_;
+    step expected_[10]{}; // the steps whose replies are still to come, in order
+    std::size_t first_ = 0, count_ = 0;
+};
+
+} // namespace holdfast::redis

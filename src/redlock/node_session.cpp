@@ -1,0 +1,276 @@
+#include "redlock/node_session.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::size_t read_size = 16 * 1024;
+
+// A node that leaves a request unanswered for so long is not asked for its vote until it speaks.
+constexpr core::duration congestion_after = std::chrono::seconds(1);
+
+// A connection that lasted for less counts as a failure, lest we connect in a tight loop.
+constexpr core::duration stable_after = std::chrono::milliseconds(100);
+
+// A pause after a failure that a person must mend.
+constexpr core::duration hopeless_pause = std::chrono::seconds(1);
+
+} // namespace
+
+node_session::node_session(std::size_t node, node_settings settings, session_owner& owner,
+    std::uint64_t jitter_seed)
+    : node_(node), settings_(std::move(settings)), owner_(owner), jitter_(jitter_seed)
+{
+}
+
+node_session::reachability node_session::now() const noexcept
+{
+    if (state_ == state::ready)
+        return reachability::ready;
+    const bool trying = state_ == state::connecting || state_ == state::greeting;
+    return trying && hopeful_ ? reachability::soon : reachability::down;
+}
+
+bool node_session::congested(core::time_point now) const noexcept
+{
+    if (requests_.size() >= settings_.max_requests ||
+        out_.size() - out_begin_ >= settings_.max_bytes)
+        return true;
+    if (requests_.empty())
+        return false;
+    return now - std::max(requests_.front().sent, last_heard_) > congestion_after;
+}
+
+void node_session::send(std::string_view bytes, const request& r)
+{
+    assert(state_ == state::ready);
+    if (out_begin_ == out_.size()) {
+        out_.clear();
+        out_begin_ = 0;
+    }
+    out_.append(bytes);
+    requests_.push(r);
+    ++commands_;
+}
+
+void node_session::blame(failure why)
+{
+    failure_ = std::move(why);
+}
+
+void node_session::fail(errc code, std::string text, core::time_point now)
+{
+    if (state_ == state::ready || state_ == state::greeting)
+        begin_closing({code, std::move(text)}, now);
+}
+
+void node_session::count_timeout(core::time_point)
+{
+    ++timeouts_;
+    if (!failure_.code)
+        failure_ = {errc::no_reply, "no answer in time"};
+}
+
+node_stats node_session::stats() const
+{
+    return {.address = settings_.name,
+        .connected = state_ == state::ready,
+        .last_error = failure_.code,
+        .reason = failure_.text,
+        .commands = commands_,
+        .timeouts = timeouts_,
+        .connects = connects_};
+}
+
+core::time_point node_session::silence_ends() const noexcept
+{
+    if (state_ != state::ready || requests_.empty())
+        return core::never;
+    return std::max(requests_.front().sent, last_heard_) + settings_.silence_timeout;
+}
+
+core::time_point node_session::wake_at() const noexcept
+{
+    if (!started_)
+        return core::long_ago;
+    return std::min(deadline_, silence_ends());
+}
+
+void node_session::wake(core::time_point now)
+{
+    if (!started_) {
+        started_ = true;
+        deadline_ = now + settings_.connect_timeout;
+        return;
+    }
+    if (silence_ends() <= now)
+        return begin_closing({errc::no_reply, "silent for too long, connection closed"}, now);
+    if (deadline_ > now)
+        return;
+    deadline_ = core::never;
+    if (state_ == state::pausing) {
+        state_ = state::connecting;
+        deadline_ = now + settings_.connect_timeout;
+    } else if (state_ == state::connecting || state_ == state::greeting) {
+        begin_closing({errc::no_reply, "no connection within the connect timeout"}, now);
+    }
+}
+
+void node_session::shut(core::time_point now)
+{
+    begin_closing({errc::closed, "the locker was closed"}, now);
+    state_ = state::shut;
+    deadline_ = core::never;
+}
+
+bool node_session::wants_open() const noexcept
+{
+    return started_ &&
+        (state_ == state::connecting || state_ == state::greeting || state_ == state::ready);
+}
+
+void node_session::opened(core::time_point now)
+{
+    if (state_ != state::connecting)
+        return; // closed() will follow
+    state_ = state::greeting;
+    last_heard_ = now;
+    out_.clear();
+    out_begin_ = 0;
+    reader_.reset();
+    handshake_.start(settings_, out_);
+}
+
+// Gives the connection up; its requests are orphans from now on. closed() will follow.
+void node_session::begin_closing(failure why, core::time_point now)
+{
+    if (state_ == state::shut || state_ == state::closing || state_ == state::pausing)
+        return;
+    const bool worked = state_ == state::ready;
+    failure_ = std::move(why);
+    state_ = state::closing;
+    out_.clear();
+    out_begin_ = 0;
+    hopeful_ = worked && now - connected_at_ > stable_after &&
+        failure_.code != condition::misconfigured;
+    failures_ = hopeful_ ? 0 : failures_ + 1;
+    deadline_ = core::never;
+    while (!requests_.empty()) {
+        const request r = requests_.pop();
+        owner_.on_orphaned(node_, r, now);
+    }
+    owner_.on_down(node_, now);
+}
+
+void node_session::closed(error_code why, core::time_point now)
+{
+    if (state_ == state::shut || state_ == state::pausing)
+        return;
+    begin_closing({why, why.message()}, now);
+
+    // The first attempt after a connection that worked comes at once: most often the node is back.
+    core::duration pause{0};
+    if (!hopeful_)
+        pause = core::backoff(
+            failures_, settings_.reconnect_min, settings_.reconnect_max, jitter_);
+    if (failure_.code == condition::misconfigured)
+        pause = std::max(pause, std::min(hopeless_pause, settings_.reconnect_max));
+    if (pause == core::duration(0)) {
+        state_ = state::connecting;
+        deadline_ = now + settings_.connect_timeout;
+    } else {
+        state_ = state::pausing;
+        deadline_ = now + pause;
+    }
+}
+
+std::span<char> node_session::read_space()
+{
+    return reader_.prepare(read_size);
+}
+
+void node_session::received(std::size_t n, core::time_point now)
+{
+    last_heard_ = now;
+    reader_.commit(n);
+    take_replies(now);
+}
+
+void node_session::take_replies(core::time_point now)
+{
+    while (state_ == state::ready || state_ == state::greeting) {
+        switch (reader_.next()) {
+        case resp::reader::status::need_more: return;
+        case resp::reader::status::broken:
+            return begin_closing({errc::protocol_error, std::string(reader_.problem())}, now);
+        case resp::reader::status::reply: break;
+        }
+        const reply answer = reader_.reply();
+        if (answer.front().what == resp::kind::push)
+            continue; // a hint, and we have asked for none
+        if (state_ == state::greeting)
+            on_handshake_reply(answer, now);
+        else
+            on_request_reply(answer, now);
+    }
+}
+
+void node_session::on_handshake_reply(reply answer, core::time_point now)
+{
+    switch (handshake_.on_reply(answer, out_)) {
+    case handshake::outcome::going_on: return;
+    case handshake::outcome::failed: return begin_closing(handshake_.why(), now);
+    case handshake::outcome::ready: break;
+    }
+    if (std::string objection = owner_.admit(node_); !objection.empty())
+        return begin_closing({errc::misconfigured_node, std::move(objection)}, now);
+    state_ = state::ready;
+    deadline_ = core::never;
+    connected_at_ = now;
+    failure_ = {};
+    ++connects_;
+    owner_.on_ready(node_, now);
+}
+
+void node_session::on_request_reply(reply answer, core::time_point now)
+{
+    if (requests_.empty())
+        return begin_closing({errc::protocol_error, "a reply that nobody asked for"}, now);
+    const request r = requests_.pop();
+    if (answer.front().what == resp::kind::error) {
+        if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
+            const auto reason = static_cast<errc>(why.code.value());
+            failure_ = why;
+            owner_.on_reply(node_, r, answer, now);
+            if (disqualifies(reason))
+                begin_closing(std::move(why), now);
+            return;
+        }
+    } else if (failure_.code) {
+        failure_ = {};
+    }
+    owner_.on_reply(node_, r, answer, now);
+}
+
+std::string_view node_session::output() const noexcept
+{
+    return std::string_view(out_).substr(out_begin_);
+}
+
+void node_session::written(std::size_t n) noexcept
+{
+    out_begin_ += n;
+    if (out_begin_ == out_.size()) {
+        out_.clear();
+        out_begin_ = 0;
+    } else if (out_begin_ > out_.size() / 2 && out_begin_ > 64 * 1024) {
+        out_.erase(0, out_begin_);
+        out_begin_ = 0;
+    }
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "core/backoff.hpp"
+#include "core/connection.hpp"
+#include "core/ring.hpp"
+#include "redlock/handshake.hpp"
+#include "redlock/node_settings.hpp"
+#include "redlock/vote.hpp"
+#include "resp/reader.hpp"
+
+#include <holdfast/stats.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// What was asked, so that its reply finds its way back. The meaning is the asker's.
+struct request {
+    std::uint64_t reference = 0;
+    std::uint8_t kind = 0;
+    core::time_point sent{};
+};
+
+// Who asks. `node` is the number that the session was given.
+class session_owner {
+public:
+    // The greeting is over. An error text refuses the node, as one that is listed twice, say.
+    virtual std::string admit(std::size_t node) = 0;
+    virtual void on_ready(std::size_t node, core::time_point now) = 0;
+    virtual void on_reply(
+        std::size_t node, const request& r, reply answer, core::time_point now) = 0;
+    // The connection broke before the reply came: nobody knows what became of the request.
+    virtual void on_orphaned(std::size_t node, const request& r, core::time_point now) = 0;
+    // The node has become unreachable; also after a first connection that failed.
+    virtual void on_down(std::size_t node, core::time_point now) = 0;
+
+protected:
+    ~session_owner() = default;
+};
+
+// One node: connects, greets, sends requests in order, matches replies to them, and connects again
+// with growing random pauses. A request that was not answered in time keeps its place, so its late
+// reply can never be taken for another's; only prolonged silence closes the connection.
+class node_session final : public core::connection {
+public:
+    node_session(std::size_t node, node_settings settings, session_owner& owner,
+        std::uint64_t jitter_seed);
+    node_session(const node_session&) = delete;
+    node_session& operator=(const node_session&) = delete;
+
+    enum class reachability : std::uint8_t {
+        ready,
+        soon, // connecting after the connection had worked, or for the first time: worth a wait
+        down,
+    };
+    reachability now() const noexcept;
+
+    // Whether a request that may be left out should be: the node is silent, or too much is under way.
+    bool congested(core::time_point now) const noexcept;
+
+    // Precondition: now() is `ready`. The bytes are one command, encoded.
+    void send(std::string_view bytes, const request& r);
+
+    // The node has answered something that makes it useless, or is to be blamed for something.
+    void fail(errc code, std::string text, core::time_point now);
+    void blame(failure why);
+    void count_timeout(core::time_point now);
+
+    const failure& last_failure() const noexcept { return failure_; }
+    const std::string& run_id() const noexcept { return handshake_.run_id(); }
+    const node_settings& settings() const noexcept { return settings_; }
+    std::size_t outstanding() const noexcept { return requests_.size(); }
+    node_stats stats() const;
+
+    core::time_point wake_at() const noexcept;
+    void wake(core::time_point now);
+    // For good.
+    void shut(core::time_point now);
+
+    // core::connection
+    const core::address& target() const noexcept override { return settings_.where; }
+    bool wants_open() const noexcept override;
+    void opened(core::time_point now) override;
+    void closed(error_code why, core::time_point now) override;
+    std::span<char> read_space() override;
+    void received(std::size_t n, core::time_point now) override;
+    std::string_view output() const noexcept override;
+    void written(std::size_t n) noexcept override;
+
+private:
+    enum class state : std::uint8_t { connecting, greeting, ready, closing, pausing, shut };
+
+    void on_handshake_reply(reply answer, core::time_point now);
+    void on_request_reply(reply answer, core::time_point now);
+    void take_replies(core::time_point now);
+    void begin_closing(failure why, core::time_point now);
+    core::time_point silence_ends() const noexcept;
+
+    const std::size_t node_;
+    const node_settings settings_;
+    session_owner& owner_;
+    core::jitter jitter_;
+
+    state state_ = state::connecting;
+    bool hopeful_ = true; // this attempt to connect is worth waiting for
+    bool started_ = false;
+    unsigned failures_ = 0;                      // to connect, in a row
+    core::time_point deadline_ = core::never;    // of the connecting and greeting, or of the pause
+    core::time_point last_heard_{}, connected_at_{};
+
+    handshake handshake_;
+    resp::reader reader_;
+    core::ring<request> requests_;
+    std::string out_;
+    std::size_t out_begin_ = 0;
+
+    failure failure_;
+    std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
+};
+
+} // namespace holdfast::redis

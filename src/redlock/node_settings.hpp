@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/connection.hpp"
+#include "core/time.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace holdfast::redis {
+
+// What a session needs to know about its node; from `endpoint` and `redlock_options`.
+struct node_settings {
+    core::address where;
+    std::string name; // the address as it may be logged
+    std::string user, password;
+    std::string client_name;
+    unsigned database = 0;
+    core::duration connect_timeout{};
+    core::duration silence_timeout{};
+    core::duration reconnect_min{}, reconnect_max{};
+    std::size_t max_requests = 0;
+    std::size_t max_bytes = 0;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,300 @@
+#include "redlock/redlock_core.hpp"
+
+#include "resp/command.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace holdfast::redis {
+
+using core::backend_event;
+using core::claim_id;
+using core::slot_index;
+using core::time_point;
+using key = claim_node::key;
+using stage = claim::stage;
+
+redlock_core::redlock_core(std::vector<node_settings> nodes,
+    std::optional<core::duration> node_timeout, std::uint64_t jitter_seed)
+    : node_timeout_(node_timeout)
+{
+    core::jitter seeds(jitter_seed);
+    for (node_settings& settings : nodes) {
+        sessions_.push_back(std::make_unique<node_session>(
+            sessions_.size(), std::move(settings), static_cast<session_owner&>(*this), seeds.next()));
+        connections_.push_back(sessions_.back().get());
+    }
+}
+
+core::duration redlock_core::patience(core::duration ttl) const noexcept
+{
+    using namespace std::chrono_literals;
+    return node_timeout_.value_or(std::clamp<core::duration>(ttl / 20, 5ms, 500ms));
+}
+
+std::optional<backend_event> redlock_core::next_event()
+{
+    if (events_.empty())
+        return std::nullopt;
+    return events_.pop();
+}
+
+claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
+    const core::owner_token& token, const core::claim_terms& terms, time_point now)
+{
+    const claim_id id = claims_.take();
+    claim& c = claims_[id];
+    c.begin(tag, resource, token, terms, sessions_.size());
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const node_session& node = *sessions_[i];
+        const auto reach = node.now();
+        if (reach == node_session::reachability::soon) {
+            c.at[i].state = key::unsent;
+        } else if (reach == node_session::reachability::down || node.congested(now)) {
+            c.record(i, vote::failed);
+        } else {
+            send_set(i, id, what::set, now);
+        }
+    }
+    limit_round(id, now);
+    settle_attempt(id, now);
+    return id;
+}
+
+// The round ends a node timeout after the last request has left. Until then it needs no limit: a
+// node that is still connecting has an outcome of its own, within the connect timeout.
+void redlock_core::limit_round(claim_id id, time_point now)
+{
+    const claim& c = claims_[id];
+    if (!c.unsent_any())
+        claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
+}
+
+errc redlock_core::abandon(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    assert(c.phase == stage::asking);
+    const errc reason = c.round.judge_now() == verdict::contended ? errc::contended
+                                                                  : why_unreachable(c);
+    c.phase = stage::cleaning;
+    clean(id, now);
+    return reason;
+}
+
+void redlock_core::release(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    assert(c.phase == stage::held);
+    c.phase = stage::releasing;
+    clean(id, now);
+    claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
+    settle_release(id, false, now);
+}
+
+time_point redlock_core::wake_at() const noexcept
+{
+    time_point first = claim_ends_.earliest();
+    for (const auto& s : sessions_)
+        first = std::min(first, s->wake_at());
+    return first;
+}
+
+void redlock_core::wake(time_point now)
+{
+    for (const auto& s : sessions_) {
+        if (s->wake_at() <= now)
+            s->wake(now);
+    }
+    while (const auto index = claim_ends_.pop_due(now)) {
+        const claim_id id = claims_.id_at(*index);
+        switch (claims_[id].phase) {
+        case stage::asking: on_round_timeout(id, now); break;
+        case stage::releasing: settle_release(id, true, now); break;
+        case stage::cleaning: forget(id); break; // its ttl has passed everywhere
+        case stage::held: break;
+        }
+    }
+}
+
+void redlock_core::on_round_timeout(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (c.round.of(i) != vote::pending)
+            continue;
+        sessions_[i]->count_timeout(now);
+        c.record(i, vote::unknown);
+    }
+    settle_attempt(id, now);
+}
+
+// The attempt ends as soon as its votes allow.
+void redlock_core::settle_attempt(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    switch (c.round.judge()) {
+    case verdict::undecided: return;
+    case verdict::contended: return refuse(id, errc::contended, now);
+    case verdict::unreachable: return refuse(id, why_unreachable(c), now);
+    case verdict::acquired: break;
+    }
+    const time_point valid_until = c.valid_until();
+    if (valid_until - now <= c.terms.useful)
+        return refuse(id, errc::too_late, now);
+    c.phase = stage::held;
+    c.reported = valid_until;
+    give_up_unsent(c);
+    claim_ends_.erase(slot_index(id));
+    emit({.kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until});
+}
+
+void redlock_core::refuse(claim_id id, errc reason, time_point now)
+{
+    claim& c = claims_[id];
+    c.phase = stage::cleaning;
+    emit({.kind = backend_event::what::refused, .reason = reason, .tag = c.tag});
+    clean(id, now);
+}
+
+// What is still waiting for its connection shall not be asked any more.
+void redlock_core::give_up_unsent(claim& c) noexcept
+{
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (c.at[i].state == key::unsent)
+            c.record(i, vote::failed);
+    }
+}
+
+// Asks every node that may hold our key to delete it, and remembers the claim until all have, or
+// until the key has expired.
+void redlock_core::clean(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    give_up_unsent(c);
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        const bool ready = sessions_[i]->now() == node_session::reachability::ready;
+        if (ready && c.may_hold(i) && !c.at[i].deleting)
+            send_remove(i, id, false, now);
+    }
+    if (c.phase == stage::cleaning) {
+        claim_ends_.set(slot_index(id), std::max(now, c.last_sent + c.terms.ttl));
+        forget_if_clean(id);
+    }
+}
+
+void redlock_core::settle_release(claim_id id, bool out_of_time, time_point now)
+{
+    claim& c = claims_[id];
+    const auto result = c.judge_release();
+    if (!result.decided && !out_of_time && removing(c))
+        return;
+    emit({.kind = backend_event::what::released, .outcome = result.outcome, .tag = c.tag});
+    c.phase = stage::cleaning;
+    clean(id, now);
+}
+
+bool redlock_core::removing(const claim& c) const noexcept
+{
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (c.at[i].deleting)
+            return true;
+    }
+    return false;
+}
+
+void redlock_core::forget_if_clean(claim_id id)
+{
+    if (!claims_[id].may_hold_any())
+        forget(id);
+}
+
+void redlock_core::forget(claim_id id)
+{
+    claim_ends_.erase(slot_index(id));
+    claims_.give_back(id);
+}
+
+// If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
+// that fault is the reason.
+errc redlock_core::why_unreachable(const claim& c) const noexcept
+{
+    std::size_t hopeless = 0;
+    errc reason = errc::unreachable;
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        const vote v = c.round.of(i);
+        const error_code& code = sessions_[i]->last_failure().code;
+        if (v == vote::granted || v == vote::refused || code != condition::misconfigured)
+            continue;
+        if (hopeless++ == 0)
+            reason = static_cast<errc>(code.value());
+    }
+    return hopeless >= blocking(c.nodes()) ? reason : errc::unreachable;
+}
+
+bool redlock_core::drained() const noexcept
+{
+    for (std::uint32_t i = 0; i < claims_.capacity(); ++i) {
+        const claim* const c = claims_.find(claims_.id_at(i));
+        if (c != nullptr && removing(*c))
+            return false;
+    }
+    return true;
+}
+
+void redlock_core::close(time_point now)
+{
+    for (const auto& s : sessions_)
+        s->shut(now);
+}
+
+std::vector<node_stats> redlock_core::nodes() const
+{
+    std::vector<node_stats> all;
+    for (const auto& s : sessions_)
+        all.push_back(s->stats());
+    return all;
+}
+
+std::string redlock_core::admit(std::size_t node)
+{
+    const std::string& run_id = sessions_[node]->run_id();
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const node_session& other = *sessions_[i];
+        if (i != node && other.now() == node_session::reachability::ready && !run_id.empty() &&
+            other.run_id() == run_id)
+            return "the same server as " + other.settings().name;
+    }
+    return {};
+}
+
+void redlock_core::on_ready(std::size_t node, time_point now)
+{
+    for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
+        const claim_id id = claims_.id_at(index);
+        claim* const c = claims_.find(id);
+        if (c == nullptr)
+            continue;
+        if (c->phase == stage::asking && c->at[node].state == key::unsent) {
+            send_set(node, id, what::set, now);
+            limit_round(id, now);
+        } else if (c->phase == stage::cleaning && c->may_hold(node)) {
+            send_remove(node, id, false, now);
+        }
+    }
+}
+
+void redlock_core::on_down(std::size_t node, time_point now)
+{
+    for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
+        const claim_id id = claims_.id_at(index);
+        claim* const c = claims_.find(id);
+        if (c == nullptr || c->phase != stage::asking || c->at[node].state != key::unsent)
+            continue;
+        c->record(node, vote::failed);
+        limit_round(id, now);
+        settle_attempt(id, now);
+    }
+}
+
+} // namespace holdfast::redis

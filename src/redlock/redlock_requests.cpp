@@ -1,0 +1,329 @@
+// The requests of redlock_core, and what their replies mean for the claims.
+#include "redlock/redlock_core.hpp"
+
+#include "resp/command.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace holdfast::redis {
+
+using core::backend_event;
+using core::claim_id;
+using core::time_point;
+using key = claim_node::key;
+using stage = claim::stage;
+
+namespace {
+
+// Renewals in one call. A node does nothing else while it runs a script.
+constexpr std::size_t largest_batch = 100;
+
+std::int64_t in_ms(core::duration d)
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+}
+
+void begin_script(std::string& out, const script& s, bool by_text, std::size_t keys,
+    std::size_t arguments)
+{
+    resp::append_array_header(out, 3 + keys + arguments);
+    resp::append_blob(out, by_text ? "EVAL" : "EVALSHA");
+    resp::append_blob(out, by_text ? s.text : s.digest);
+    resp::append_blob(out, static_cast<std::int64_t>(keys));
+}
+
+} // namespace
+
+void redlock_core::send(std::size_t node, what kind, std::uint64_t reference, time_point now)
+{
+    sessions_[node]->send(command_,
+        {.reference = reference, .kind = static_cast<std::uint8_t>(kind), .sent = now});
+}
+
+void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point now)
+{
+    claim& c = claims_[id];
+    command_.clear();
+    resp::append_array_header(command_, 6);
+    resp::append_blob(command_, "SET");
+    resp::append_blob(command_, c.resource);
+    resp::append_blob(command_, c.token.view());
+    resp::append_blob(command_, "NX");
+    resp::append_blob(command_, "PX");
+    resp::append_blob(command_, in_ms(c.terms.ttl));
+    send(node, kind, id, now);
+    if (kind == what::set) {
+        c.sent(node, now);
+    } else {
+        c.at[node].healing = true;
+        c.last_sent = std::max(c.last_sent, now);
+    }
+}
+
+void redlock_core::send_remove(std::size_t node, claim_id id, bool by_text, time_point now)
+{
+    claim& c = claims_[id];
+    command_.clear();
+    begin_script(command_, release_script, by_text, 1, 1);
+    resp::append_blob(command_, c.resource);
+    resp::append_blob(command_, c.token.view());
+    send(node, what::remove, id, now);
+    c.at[node].deleting = true;
+}
+
+void redlock_core::renew(std::span<const claim_id> claims, bool again, time_point now)
+{
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const node_session& node = *sessions_[i];
+        if (node.now() != node_session::reachability::ready || (!again && node.congested(now)))
+            continue;
+        to_renew_.clear();
+        for (const claim_id id : claims) {
+            claim& c = claims_[id];
+            const claim_node& n = c.at[i];
+            if (n.state != key::absent && n.state != key::unsent) {
+                if (n.renewing == 0 || again)
+                    to_renew_.push_back(id);
+            } else if (!n.healing && c.has_majority(now)) {
+                send_set(i, id, what::heal, now);
+            }
+        }
+        for (std::size_t at = 0; at < to_renew_.size(); at += largest_batch) {
+            const std::size_t count = std::min(largest_batch, to_renew_.size() - at);
+            send_batch(i, std::span(to_renew_).subspan(at, count), false, now);
+        }
+    }
+}
+
+void redlock_core::send_batch(
+    std::size_t node, std::span<const claim_id> claims, bool by_text, time_point now)
+{
+    const core::slot_id id = batches_.take();
+    batch& b = batches_[id];
+    b.claims.assign(claims.begin(), claims.end());
+    b.sent = now;
+    command_.clear();
+    begin_script(command_, renew_script, by_text, claims.size(), 2 * claims.size());
+    for (const claim_id c : claims)
+        resp::append_blob(command_, claims_[c].resource);
+    for (const claim_id each : claims) {
+        claim& c = claims_[each];
+        resp::append_blob(command_, c.token.view());
+        resp::append_blob(command_, in_ms(c.terms.ttl));
+        c.last_sent = std::max(c.last_sent, now);
+        ++c.at[node].renewing;
+    }
+    send(node, what::renew, id, now);
+}
+
+void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)
+{
+    const core::slot_id id = watches_.take();
+    watched& w = watches_[id];
+    w = {.tag = tag};
+    std::size_t asked = 0;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        w.free_at[i] = core::never;
+        const node_session& node = *sessions_[i];
+        if (node.now() != node_session::reachability::ready || node.congested(now))
+            continue;
+        ++asked;
+        command_.clear();
+        resp::append_command(command_, {"TYPE", resource});
+        send(i, what::type, id, now);
+        command_.clear();
+        resp::append_command(command_, {"PTTL", resource});
+        send(i, what::time_left, id, now);
+    }
+    if (asked < majority(sessions_.size()))
+        watches_.give_back(id);
+}
+
+void redlock_core::on_reply(
+    std::size_t node, const request& r, reply answer, time_point now)
+{
+    switch (static_cast<what>(r.kind)) {
+    case what::set:
+    case what::heal: {
+        const vote v = vote_of(answer);
+        if (static_cast<what>(r.kind) == what::set)
+            on_vote(node, r.reference, v, now);
+        else
+            on_healed(node, r.reference, v, now);
+        if (v == vote::unknown)
+            fail_session(node, now);
+        break;
+    }
+    case what::remove: on_removed(node, r.reference, answer, now); break;
+    case what::renew: on_renewed(node, r.reference, answer, now); break;
+    case what::type:
+    case what::time_left:
+        on_watched(node, r.reference, static_cast<what>(r.kind), answer, now);
+        break;
+    }
+}
+
+void redlock_core::fail_session(std::size_t node, time_point now)
+{
+    sessions_[node]->fail(errc::protocol_error, "an answer of the wrong type", now);
+}
+
+void redlock_core::on_orphaned(std::size_t node, const request& r, time_point now)
+{
+    claim* const c = claims_.find(r.reference);
+    switch (static_cast<what>(r.kind)) {
+    case what::set: on_vote(node, r.reference, vote::unknown, now); break;
+    case what::heal: on_healed(node, r.reference, vote::unknown, now); break;
+    case what::remove:
+        if (c != nullptr) {
+            c->at[node].deleting = false;
+            if (c->phase == stage::releasing)
+                settle_release(r.reference, false, now);
+        }
+        break;
+    case what::renew: end_batch(node, r.reference); break;
+    case what::type:
+    case what::time_left: break;
+    }
+}
+
+void redlock_core::on_vote(std::size_t node, claim_id id, vote v, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return;
+    c->record(node, v);
+    switch (c->phase) {
+    case stage::asking: return settle_attempt(id, now);
+    case stage::held: // a straggler joins the lease
+        if (v == vote::granted)
+            report(id, now);
+        return;
+    case stage::releasing: return settle_release(id, false, now);
+    case stage::cleaning: return forget_if_clean(id);
+    }
+}
+
+void redlock_core::on_healed(std::size_t node, claim_id id, vote v, time_point)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return;
+    c->at[node].healing = false;
+    if (v == vote::granted || v == vote::unknown)
+        c->healed(node); // or may be: renewals will tell, and a deletion is due in any case
+    if (c->phase == stage::cleaning)
+        forget_if_clean(id);
+}
+
+void redlock_core::on_removed(std::size_t node, claim_id id, reply answer, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return;
+    c->at[node].deleting = false;
+    const resp::value& v = answer.front();
+    if (is_no_script(answer))
+        send_remove(node, id, true, now);
+    else if (v.what == resp::kind::integer)
+        c->deleted(node, v.integer == 1);
+    else if (v.what != resp::kind::error) // an error leaves the key to its ttl
+        return fail_session(node, now);
+
+    if (c->phase == stage::releasing)
+        settle_release(id, false, now);
+    else if (c->phase == stage::cleaning)
+        forget_if_clean(id);
+}
+
+void redlock_core::on_renewed(
+    std::size_t node, core::slot_id id, reply answer, time_point now)
+{
+    batch& b = batches_[id];
+    if (is_no_script(answer)) {
+        std::vector<claim_id> still_held;
+        for (const claim_id each : b.claims) {
+            const claim* const c = claims_.find(each);
+            if (c != nullptr && c->phase == stage::held)
+                still_held.push_back(each);
+        }
+        end_batch(node, id);
+        if (!still_held.empty())
+            send_batch(node, still_held, true, now);
+        return;
+    }
+    const bool usable =
+        answer.front().what == resp::kind::array && answer.front().count == b.claims.size();
+    for (std::size_t k = 0; usable && k < b.claims.size(); ++k) {
+        claim* const c = claims_.find(b.claims[k]);
+        if (c == nullptr || c->phase != stage::held)
+            continue;
+        if (answer[k + 1].integer == 1)
+            c->renewed(node, b.sent);
+        else
+            c->missing(node);
+        report(b.claims[k], now);
+    }
+    const bool wrong = !usable && answer.front().what != resp::kind::error;
+    end_batch(node, id);
+    if (wrong)
+        fail_session(node, now);
+}
+
+void redlock_core::end_batch(std::size_t node, core::slot_id id)
+{
+    for (const claim_id each : batches_[id].claims) {
+        claim* const c = claims_.find(each);
+        if (c != nullptr && c->at[node].renewing > 0)
+            --c->at[node].renewing;
+    }
+    batches_.give_back(id);
+}
+
+// Tells the locker what a held claim is worth now, if that has changed.
+void redlock_core::report(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    const time_point valid_until = c.valid_until();
+    if (valid_until <= now) {
+        emit({.kind = backend_event::what::lost, .tag = c.tag});
+    } else if (valid_until != c.reported) {
+        c.reported = valid_until;
+        emit({.kind = backend_event::what::validity, .tag = c.tag, .valid_until = valid_until});
+    }
+}
+
+void redlock_core::on_watched(
+    std::size_t node, core::slot_id id, what kind, reply answer, time_point now)
+{
+    watched* const w = watches_.find(id);
+    if (w == nullptr)
+        return;
+    const resp::value& v = answer.front();
+    if (kind == what::type) {
+        const bool told = v.what == resp::kind::simple_string;
+        w->conflicts = static_cast<std::uint8_t>(
+            w->conflicts + (told && v.text != "string" && v.text != "none" ? 1 : 0));
+        return;
+    }
+    ++w->answers;
+    if (v.what == resp::kind::integer && v.integer != -1) // -1: no end is set
+        w->free_at[node] = now + std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0));
+    const std::size_t needed = majority(sessions_.size());
+    if (w->answers < needed)
+        return;
+
+    const auto nth = w->free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
+    std::nth_element(w->free_at.begin(), nth,
+        w->free_at.begin() + static_cast<std::ptrdiff_t>(sessions_.size()));
+    const bool conflict = w->conflicts >= blocking(sessions_.size());
+    if (conflict || *nth != core::never)
+        emit({.kind = backend_event::what::frees,
+            .reason = conflict ? errc::key_conflict : errc{},
+            .tag = w->tag,
+            .valid_until = *nth});
+    watches_.give_back(id);
+}
+
+} // namespace holdfast::redis

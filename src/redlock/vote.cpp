@@ -1,0 +1,95 @@
+#include "redlock/vote.hpp"
+
+#include <array>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::size_t longest_text = 160;
+
+// Source: the table of server errors in the Redis documentation and source; the first word decides.
+constexpr std::array<std::pair<std::string_view, errc>, 16> meanings{{
+    {"NOAUTH", errc::authentication_failed},
+    {"WRONGPASS", errc::authentication_failed},
+    {"NOPERM", errc::permission_denied},
+    {"DENIED", errc::permission_denied},
+    {"READONLY", errc::misconfigured_node},
+    {"MASTERDOWN", errc::misconfigured_node},
+    {"CLUSTERDOWN", errc::misconfigured_node},
+    {"MOVED", errc::misconfigured_node},
+    {"ASK", errc::misconfigured_node},
+    {"TRYAGAIN", errc::misconfigured_node},
+    {"CROSSSLOT", errc::misconfigured_node},
+    {"WRONGTYPE", errc::key_conflict},
+    {"UNKILLABLE", errc::protocol_error},
+    {"NOTBUSY", errc::protocol_error},
+    {"EXECABORT", errc::protocol_error},
+    {"ERR Protocol error", errc::protocol_error},
+}};
+
+bool begins_with_word(std::string_view text, std::string_view word)
+{
+    return text.starts_with(word) &&
+        (text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ':');
+}
+
+} // namespace
+
+vote vote_of(reply answer) noexcept
+{
+    const resp::value& v = answer.front();
+    if (v.what == resp::kind::simple_string && v.text == "OK")
+        return vote::granted;
+    if (v.what == resp::kind::null)
+        return vote::refused;
+    return v.what == resp::kind::error ? vote::failed : vote::unknown;
+}
+
+errc meaning_of(std::string_view error_text) noexcept
+{
+    for (const auto& [word, meaning] : meanings) {
+        if (begins_with_word(error_text, word))
+            return meaning;
+    }
+    return errc::node_error;
+}
+
+bool is_no_script(reply answer) noexcept
+{
+    const resp::value& v = answer.front();
+    return v.what == resp::kind::error && begins_with_word(v.text, "NOSCRIPT");
+}
+
+bool disqualifies(errc reason) noexcept
+{
+    return reason == errc::misconfigured_node || reason == errc::authentication_failed ||
+        reason == errc::protocol_error;
+}
+
+std::string printable(std::string_view text)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (const char c : text.substr(0, longest_text)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte < 0x7f && c != '\\') {
+            out += c;
+        } else {
+            out += "\\x";
+            out += digits[byte >> 4];
+            out += digits[byte & 15];
+        }
+    }
+    if (text.size() > longest_text)
+        out += "...";
+    return out;
+}
+
+failure failure_of(std::string_view error_text)
+{
+    return {meaning_of(error_text), printable(error_text)};
+}
+
+} // namespace holdfast::redis

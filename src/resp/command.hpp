@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::resp {
+
+// Commands are appended to `out` as arrays of blob strings: the only form we send, because in it
+// any byte of an argument is data. No argument may point into `out`.
+//
+// Precondition: at least one argument. Servers do not answer an empty command, so that every reply
+// after it would be taken for the reply of another request.
+void append_command(std::string& out, std::initializer_list<std::string_view> arguments);
+void append_command(std::string& out, std::span<const std::string_view> arguments);
+
+// The same in pieces, where the number of arguments is known beforehand.
+void append_array_header(std::string& out, std::size_t count);
+void append_blob(std::string& out, std::string_view argument);
+void append_blob(std::string& out, std::int64_t number);
+
+} // namespace holdfast::resp

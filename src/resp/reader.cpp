@@ -1,0 +1,389 @@
+#include "resp/reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <limits>
+
+namespace holdfast::resp {
+
+namespace {
+
+constexpr std::size_t first_allocation = 4096;
+
+constexpr bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// The one spelling that servers use: an optional minus, digits, no leading zero, no minus zero.
+bool parse_integer(std::string_view text, std::int64_t& number)
+{
+    const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+    if (digits.empty() || !is_digit(digits[0]) || (digits[0] == '0' && text.size() > 1))
+        return false;
+    const char* const end = text.data() + text.size();
+    const auto [stopped_at, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stopped_at == end;
+}
+
+// Removes digits from the front, and says whether there were any.
+bool skip_digits(std::string_view& text)
+{
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(digits);
+    return digits > 0;
+}
+
+bool is_big_number(std::string_view text)
+{
+    text.remove_prefix(text.starts_with('-') ? 1 : 0);
+    return skip_digits(text) && text.empty();
+}
+
+bool is_real(std::string_view text)
+{
+    text.remove_prefix(text.starts_with('-') ? 1 : 0);
+    if (text == "inf" || text == "nan")
+        return true;
+    bool right = skip_digits(text);
+    if (right && text.starts_with('.')) {
+        text.remove_prefix(1);
+        right = skip_digits(text);
+    }
+    if (right && (text.starts_with('e') || text.starts_with('E'))) {
+        text.remove_prefix(text.substr(1, 1) == "+" || text.substr(1, 1) == "-" ? 2 : 1);
+        right = skip_digits(text);
+    }
+    return right && text.empty();
+}
+
+constexpr auto known_types = [] {
+    std::array<bool, 256> known{};
+    for (const char c : std::string_view("+-:$*_#,(!=%~>|"))
+        known[static_cast<unsigned char>(c)] = true;
+    return known;
+}();
+
+constexpr kind aggregate_kind(char type)
+{
+    if (type == '*')
+        return kind::array;
+    return type == '%' ? kind::map : type == '~' ? kind::set : kind::push;
+}
+
+} // namespace
+
+reader::reader(reader_limits limits) : limits_(limits)
+{
+    // value::count must be able to say how many elements there are.
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    limits_.elements = std::clamp<std::size_t>(limits_.elements, 1, most);
+}
+
+std::span<char> reader::prepare(std::size_t at_least)
+{
+    if (whole_)
+        start_reply();
+    if (begin_ == end_)
+        begin_ = at_ = scanned_ = end_ = 0;
+
+    if (buffer_.size() - end_ < at_least) {
+        const std::size_t kept = end_ - begin_;
+        if (kept <= begin_ && buffer_.size() - kept >= at_least) {
+            // Each byte moved is paid for by a byte that was consumed since the last move.
+            relocate(buffer_.data());
+        } else {
+            std::vector<char> larger(
+                std::max({kept + at_least, 2 * buffer_.size(), first_allocation}));
+            relocate(larger.data());
+            buffer_.swap(larger);
+        }
+    }
+    return std::span(buffer_).subspan(end_);
+}
+
+// Moves the reply being read to `to`, and lets the values found so far point there.
+void reader::relocate(char* to)
+{
+    const char* const from = buffer_.data() + begin_;
+    for (value& v : values_) {
+        if (v.text.data() != nullptr)
+            v.text = std::string_view(to + (v.text.data() - from), v.text.size());
+    }
+    std::copy(buffer_.data() + begin_, buffer_.data() + end_, to);
+    bytes_handled_ += end_ - begin_;
+    at_ -= begin_;
+    scanned_ -= begin_;
+    end_ -= begin_;
+    begin_ = 0;
+}
+
+void reader::commit(std::size_t n)
+{
+    assert(n <= buffer_.size() - end_);
+    if (problem_.empty())
+        end_ += n;
+}
+
+void reader::feed(std::string_view bytes)
+{
+    std::copy(bytes.begin(), bytes.end(), prepare(bytes.size()).begin());
+    commit(bytes.size());
+}
+
+reader::status reader::next()
+{
+    if (!problem_.empty())
+        return status::broken;
+    if (whole_)
+        start_reply();
+    if (at_ == begin_ && read_common_reply())
+        return deliver();
+
+    while (at_ != end_) {
+        switch (blob_type_ == 0 ? read_line() : read_blob()) {
+        case step::proceed:
+            break;
+        case step::wait:
+            return status::need_more;
+        case step::broken:
+            return status::broken;
+        case step::whole:
+            return deliver();
+        }
+    }
+    return status::need_more;
+}
+
+reader::status reader::deliver()
+{
+    begin_ = scanned_ = at_;
+    whole_ = true;
+    return status::reply;
+}
+
+// A shorter way for the replies that come by the hundred thousand: +OK, a digit, and both nulls.
+// It takes nothing that read_line() would not take, and leaves everything else to it.
+bool reader::read_common_reply()
+{
+    const std::string_view bytes(buffer_.data() + at_, end_ - at_);
+    const auto take = [&](std::size_t size, const value& v) {
+        at_ += size;
+        values_.push_back(v);
+        return true;
+    };
+    if (bytes.size() < 3 || limits_.line < 3 || limits_.reply < 5)
+        return false;
+    if (bytes.starts_with("+OK\r\n"))
+        return take(5, {kind::simple_string, 0, 0, bytes.substr(1, 2)});
+    if (bytes[0] == ':' && is_digit(bytes[1]) && bytes.substr(2).starts_with("\r\n"))
+        return take(4, {kind::integer, 0, bytes[1] - '0', {}});
+    if (bytes.starts_with("$-1\r\n"))
+        return take(5, {});
+    if (bytes.starts_with("_\r\n"))
+        return take(3, {});
+    return false;
+}
+
+std::span<const value> reader::reply() const
+{
+    return whole_ ? std::span<const value>(values_) : std::span<const value>();
+}
+
+void reader::reset()
+{
+    start_reply();
+    open_.clear();
+    blob_type_ = 0;
+    begin_ = at_ = scanned_ = end_ = 0;
+    problem_ = {};
+}
+
+void reader::start_reply()
+{
+    values_.clear();
+    whole_ = false;
+    announced_ = 1;
+}
+
+reader::step reader::fail(std::string_view why)
+{
+    reset();
+    problem_ = why;
+    return step::broken;
+}
+
+reader::step reader::read_line()
+{
+    const char type = buffer_[at_];
+    if (!known_types[static_cast<unsigned char>(type)])
+        return fail("a value of unknown type");
+
+    std::size_t line_end = 0;
+    if (const step found = find_line_end(line_end); found != step::proceed)
+        return found;
+
+    const std::string_view line(buffer_.data() + at_ + 1, line_end - at_ - 1);
+    at_ = line_end + 2;
+    return accept_line(type, line);
+}
+
+// Looks only as far as the limits allow a line to reach, so that what is found does not depend on
+// how much has arrived.
+reader::step reader::find_line_end(std::size_t& line_end)
+{
+    const std::size_t left = limits_.reply - (at_ - begin_);
+    const std::size_t longest = std::min(limits_.line, left < 2 ? 0 : left - 2);
+    const std::size_t stop = at_ + std::min(end_ - at_, longest + 1);
+
+    const std::size_t start = std::max(scanned_, at_ + 1);
+    std::size_t here = start;
+    while (here < stop && buffer_[here] != '\r' && buffer_[here] != '\n')
+        ++here;
+    bytes_handled_ += here - start;
+    scanned_ = here;
+
+    if (here >= stop) {
+        if (stop - at_ <= longest)
+            return step::wait;
+        return fail(
+            longest == limits_.line ? "a line that is too long" : "a reply that is too long");
+    }
+    if (buffer_[here] == '\n')
+        return fail("a line feed without a carriage return");
+    if (here + 1 == end_)
+        return step::wait;
+    if (buffer_[here + 1] != '\n')
+        return fail("a carriage return without a line feed");
+    line_end = here;
+    return step::proceed;
+}
+
+reader::step reader::accept_line(char type, std::string_view line)
+{
+    std::int64_t number = 0;
+    switch (type) {
+    case '+':
+        return add(kind::simple_string, line);
+    case '-':
+        return add(kind::error, line);
+    case ':':
+        if (!parse_integer(line, number))
+            return fail("an integer that is not one");
+        return add(kind::integer, {}, number);
+    case '_':
+        return line.empty() ? add(kind::null) : fail("a null with content");
+    case '#':
+        if (line != "t" && line != "f")
+            return fail("a boolean that is neither true nor false");
+        return add(kind::boolean, {}, line == "t");
+    case ',':
+        return is_real(line) ? add(kind::real, line) : fail("a real number that is not one");
+    case '(':
+        if (!is_big_number(line))
+            return fail("a big number that is not one");
+        return add(kind::blob_string, line);
+    default:
+        return accept_length(type, line);
+    }
+}
+
+reader::step reader::accept_length(char type, std::string_view line)
+{
+    std::int64_t length = 0;
+    if (!parse_integer(line, length))
+        return fail("a length that is not a number");
+    if (length == -1 && (type == '$' || type == '*'))
+        return add(kind::null);
+    if (length < 0)
+        return fail("a negative length");
+    if (type == '$' || type == '!' || type == '=')
+        return begin_blob(type, static_cast<std::uint64_t>(length));
+    return begin_aggregate(type, static_cast<std::uint64_t>(length));
+}
+
+reader::step reader::begin_blob(char type, std::uint64_t size)
+{
+    if (size > limits_.blob)
+        return fail("a string that is too long");
+    const std::size_t left = limits_.reply - (at_ - begin_);
+    if (left < 2 || size > left - 2)
+        return fail("a reply that is too long");
+    blob_size_ = static_cast<std::size_t>(size);
+    blob_type_ = type;
+    return step::proceed;
+}
+
+reader::step reader::read_blob()
+{
+    const std::size_t arrived = end_ - at_;
+    if (arrived > blob_size_ && buffer_[at_ + blob_size_] != '\r')
+        return fail("a string that does not end where it should");
+    if (arrived < blob_size_ + 2)
+        return step::wait;
+    if (buffer_[at_ + blob_size_ + 1] != '\n')
+        return fail("a string that does not end where it should");
+
+    std::string_view text(buffer_.data() + at_, blob_size_);
+    if (blob_type_ == '=') {
+        if (text.size() < 4 || text[3] != ':')
+            return fail("a verbatim string without its format");
+        text.remove_prefix(4);
+    }
+    const kind what = blob_type_ == '!' ? kind::error : kind::blob_string;
+    at_ += blob_size_ + 2;
+    blob_type_ = 0;
+    return add(what, text);
+}
+
+reader::step reader::begin_aggregate(char type, std::uint64_t declared)
+{
+    if (type == '>' && !open_.empty())
+        return fail("a push inside a reply");
+    if (open_.size() >= limits_.depth)
+        return fail("values nested too deeply");
+
+    // An attribute is a value too many, beside the one that it describes.
+    const bool is_attribute = type == '|';
+    const std::uint64_t own = is_attribute ? 1 : 0;
+    const std::uint64_t each = is_attribute || type == '%' ? 2 : 1;
+    const std::uint64_t spare = limits_.elements - announced_;
+    if (own > spare || declared > (spare - own) / each)
+        return fail("a reply with too many elements");
+    announced_ += static_cast<std::size_t>(own + declared * each);
+
+    const auto count = static_cast<std::uint32_t>(declared * each);
+    if (!is_attribute)
+        values_.push_back({aggregate_kind(type), count, 0, {}});
+    if (count != 0)
+        open_.push_back({count, is_attribute, values_.size()});
+    return count != 0 || is_attribute ? step::proceed : close_finished();
+}
+
+reader::step reader::add(kind what, std::string_view text, std::int64_t integer)
+{
+    values_.push_back({what, 0, integer, text});
+    return close_finished();
+}
+
+// An element is complete; so may be the aggregates around it.
+reader::step reader::close_finished()
+{
+    while (!open_.empty()) {
+        open_aggregate& innermost = open_.back();
+        if (--innermost.missing != 0)
+            return step::proceed;
+        const open_aggregate finished = innermost;
+        open_.pop_back();
+        if (finished.is_attribute) {
+            // The value that it describes comes next, in the place where the attribute stood.
+            values_.resize(finished.first);
+            return step::proceed;
+        }
+    }
+    return step::whole;
+}
+
+} // namespace holdfast::resp

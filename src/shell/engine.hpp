@@ -1,0 +1,123 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/locker_core.hpp"
+#include "core/slots.hpp"
+#include "shell/clock.hpp"
+#include "shell/entropy.hpp"
+#include "shell/link.hpp"
+#include "shell/operations.hpp"
+
+#include <holdfast/backend.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/resource.hpp>
+#include <holdfast/stats.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace holdfast::shell {
+
+// What a `lock` says, worked out once.
+struct lock_terms {
+    holdfast::resource what;
+    lock_options options;
+    core::lease_terms lease;
+};
+
+// Performs what the locker core decides: sockets, one timer, users' handlers. Decides nothing.
+//
+// One mutex guards all of it. Handlers run outside the mutex; what becomes ready inside the call of
+// a user is delivered in a later turn of the executor, never in that call. Requests that are made in
+// one turn leave together, in one write a node.
+//
+// Alive as long as anything is under way. When the execution context is destroyed first,
+// `abandon()` destroys what users are waiting for, as Asio's own services do.
+class engine : public std::enable_shared_from_this<engine> {
+public:
+    using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
+    using error_handler = asio::any_completion_handler<void(error_code)>;
+    using release_handler = asio::any_completion_handler<void(error_code, release_outcome)>;
+
+    static std::shared_ptr<engine> make(
+        asio::any_io_executor executor, const backend& store, const locker_options& options);
+    engine(asio::any_io_executor executor, const backend& store, const locker_options& options);
+    ~engine();
+
+    void acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait, bool once,
+        acquire_handler handler);
+    void wait_lost(core::slot_id lease, error_handler handler);
+    void extend(core::slot_id lease, error_handler handler);
+    void release(core::slot_id lease, release_handler handler);
+    void drop(core::slot_id lease) noexcept;
+    void close(error_handler handler);
+    void close() noexcept;
+
+    bool alive(core::slot_id lease) noexcept;
+    bool held(core::slot_id lease) noexcept;
+    core::time_point valid_until(core::slot_id lease) noexcept;
+    locker_stats stats();
+    const asio::any_io_executor& executor() const noexcept { return executor_; }
+
+    // For handlers of our own: runs `action` under the mutex, then does what follows from it.
+    template <class Action>
+    void enter(Action action)
+    {
+        std::unique_lock lock(mutex_);
+        if (abandoned_)
+            return;
+        action();
+        settle(shell::now());
+        deliver_ready(lock);
+    }
+
+    // The execution context is going away.
+    void abandon() noexcept;
+
+private:
+    using acquire_operation = operation_of<lease>;
+    using error_operation = operation_of<>;
+    using release_operation = operation_of<release_outcome>;
+
+    core::slot_id add(std::unique_ptr<operation> op);
+    void attach_cancellation(operation& op);
+    void cancel(core::slot_id id, asio::cancellation_type type);
+    operation* find(core::slot_id id, operation::what kind) noexcept;
+    void list_at_lease(operation& op);
+    void finish(operation& op, error_code ec);
+    void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
+
+    void settle(core::time_point now);
+    void perform(const core::effect& e);
+    void follow_links(core::time_point now);
+    void arm_timer(core::time_point now);
+    void schedule_turn();
+    void turn();
+    void after_call(core::time_point now);
+    void deliver_ready(std::unique_lock<std::mutex>& lock);
+
+    std::mutex mutex_;
+    const asio::any_io_executor executor_;
+    os_entropy entropy_;
+    std::unique_ptr<core::backend_core> backend_;
+    core::locker_core core_;
+    std::deque<link> links_;
+    std::unique_ptr<asio::steady_timer> timer_;
+    core::time_point timer_at_ = core::never;
+
+    core::slots<std::unique_ptr<operation>> operations_;
+    std::vector<operation*> at_lease_; // by the index of the lease: the first about it
+    std::vector<std::unique_ptr<operation>> ready_, delivering_;
+    bool turn_scheduled_ = false;
+    bool closed_ = false;
+    bool abandoned_ = false;
+};
+
+} // namespace holdfast::shell

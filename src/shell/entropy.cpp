@@ -1,0 +1,67 @@
+#include "shell/entropy.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <pthread.h>
+#include <sys/random.h>
+
+namespace holdfast::shell {
+
+namespace {
+
+// How many forks lie between this process and the first one.
+std::atomic<unsigned> forks{0};
+
+void watch_forks()
+{
+    static const int done = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+    if (done != 0)
+        throw std::system_error(done, std::generic_category(), "holdfast: pthread_atfork");
+}
+
+void fetch(std::span<std::byte> out)
+{
+    while (!out.empty()) {
+        const ssize_t got = ::getrandom(out.data(), out.size(), 0);
+        if (got > 0)
+            out = out.subspan(static_cast<std::size_t>(got));
+        else if (errno != EINTR)
+            throw std::system_error(errno, std::generic_category(), "holdfast: getrandom");
+    }
+}
+
+} // namespace
+
+void os_entropy::fill(std::span<std::byte> out)
+{
+    watch_forks();
+    if (const unsigned process = forks.load(std::memory_order_relaxed); process != process_) {
+        process_ = process;
+        left_ = 0;
+    }
+    while (!out.empty()) {
+        if (left_ == 0) {
+            fetch(fetched_);
+            left_ = fetched_.size();
+        }
+        const std::size_t n = std::min(left_, out.size());
+        std::byte* const from = fetched_.data() + (left_ - n);
+        std::memcpy(out.data(), from, n);
+        std::memset(from, 0, n); // used bits are tokens now, and tokens are secrets
+        left_ -= n;
+        out = out.subspan(n);
+    }
+}
+
+std::uint64_t os_entropy::seed()
+{
+    std::uint64_t value = 0;
+    fill(std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+}
+
+} // namespace holdfast::shell

@@ -1,0 +1,190 @@
+#include "shell/link.hpp"
+
+#include "shell/clock.hpp"
+#include "shell/engine.hpp"
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+
+#include <string>
+#include <utility>
+
+namespace holdfast::shell {
+
+link::link(
+    engine& owner, core::connection& served, const asio::any_io_executor& executor)
+    : engine_(owner), connection_(served), resolver_(executor), socket_(executor)
+{
+}
+
+// Makes a completion handler that runs `handler` under the engine's mutex, if this socket is still
+// the one that it was made for.
+template <class Handler>
+auto link::guarded(Handler handler)
+{
+    return [self = engine_.shared_from_this(), this, number = socket_number_, handler](
+               error_code ec, auto&&... results) {
+        self->enter([&] {
+            if (number == socket_number_)
+                handler(ec, std::forward<decltype(results)>(results)...);
+        });
+    };
+}
+
+void link::follow(core::time_point now)
+{
+    if (state_ != state::closed && !connection_.wants_open()) {
+        close();
+        connection_.closed(asio::error::operation_aborted, now);
+    }
+    if (state_ == state::closed && connection_.wants_open())
+        start_opening();
+}
+
+void link::close() noexcept
+{
+    ++socket_number_;
+    state_ = state::closed;
+    waiting_writable_ = false;
+    error_code ignored;
+    resolver_.cancel();
+    socket_.close(ignored);
+}
+
+void link::broken(error_code why, core::time_point now)
+{
+    close();
+    connection_.closed(why, now);
+}
+
+void link::start_opening()
+{
+    ++socket_number_;
+    state_ = state::opening;
+    candidates_.clear();
+    next_candidate_ = 0;
+    last_error_ = asio::error::host_not_found;
+
+    const core::address& where = connection_.target();
+    error_code not_an_address;
+    const auto address = asio::ip::make_address(where.host, not_an_address);
+    if (!where.path.empty() || !not_an_address) {
+        if (where.path.empty())
+            candidates_.emplace_back(asio::ip::tcp::endpoint(address, where.port));
+        else
+            candidates_.emplace_back(asio::local::stream_protocol::endpoint(where.path));
+        return connect_next();
+    }
+    resolver_.async_resolve(where.host, std::to_string(where.port),
+        guarded([this](error_code ec, const asio::ip::tcp::resolver::results_type& found) {
+            if (ec)
+                return broken(ec, shell::now());
+            for (const auto& entry : found)
+                candidates_.emplace_back(entry.endpoint());
+            connect_next();
+        }));
+}
+
+void link::connect_next()
+{
+    error_code ec;
+    if (next_candidate_ == candidates_.size()) {
+        // Not from inside follow(): the connection hears of it in a turn of its own.
+        auto give_up = guarded([this](error_code) { broken(last_error_, shell::now()); });
+        return asio::post(socket_.get_executor(), asio::append(std::move(give_up), error_code()));
+    }
+    const protocol::endpoint where = candidates_[next_candidate_++];
+    socket_.close(ec);
+    socket_.open(where.protocol(), ec);
+    if (ec) {
+        last_error_ = ec;
+        return connect_next();
+    }
+    socket_.async_connect(where, guarded([this](error_code failed) {
+        if (!failed)
+            return on_connected();
+        last_error_ = failed;
+        connect_next();
+    }));
+}
+
+void link::on_connected()
+{
+    error_code ec;
+    if (connection_.target().path.empty())
+        socket_.set_option(asio::ip::tcp::no_delay(true), ec);
+    socket_.non_blocking(true, ec);
+    if (ec)
+        return broken(ec, shell::now());
+    state_ = state::open;
+    connection_.opened(shell::now());
+    wait_readable();
+}
+
+void link::wait_readable()
+{
+    socket_.async_wait(protocol::socket::wait_read, guarded([this](error_code ec) {
+        if (ec)
+            broken(ec, shell::now());
+        else
+            read();
+    }));
+}
+
+void link::read()
+{
+    for (;;) {
+        const std::span<char> space = connection_.read_space();
+        error_code ec;
+        const std::size_t n =
+            socket_.read_some(asio::buffer(space.data(), space.size()), ec);
+        if (ec == asio::error::would_block || ec == asio::error::try_again)
+            break;
+        if (ec)
+            return broken(ec, shell::now());
+        connection_.received(n, shell::now());
+        if (!connection_.wants_open())
+            return; // follow() will close it
+        if (n < space.size())
+            break; // that was all
+    }
+    wait_readable();
+}
+
+bool link::has_output() const noexcept
+{
+    return state_ == state::open && !waiting_writable_ && !connection_.output().empty();
+}
+
+void link::flush(core::time_point now)
+{
+    if (state_ != state::open || waiting_writable_)
+        return;
+    for (std::string_view rest = connection_.output(); !rest.empty();
+         rest = connection_.output()) {
+        error_code ec;
+        const std::size_t n = socket_.write_some(asio::buffer(rest), ec);
+        if (ec == asio::error::would_block || ec == asio::error::try_again)
+            return wait_writable();
+        if (ec)
+            return broken(ec, now);
+        connection_.written(n);
+    }
+}
+
+void link::wait_writable()
+{
+    waiting_writable_ = true;
+    socket_.async_wait(protocol::socket::wait_write, guarded([this](error_code ec) {
+        waiting_writable_ = false;
+        if (ec)
+            broken(ec, shell::now());
+        else
+            flush(shell::now());
+    }));
+}
+
+} // namespace holdfast::shell

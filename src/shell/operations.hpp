@@ -1,0 +1,97 @@
+#pragma once
+
+#include "core/slots.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+
+#include <tuple>
+#include <utility>
+
+namespace holdfast::shell {
+
+namespace asio = boost::asio;
+
+// An operation of a user that has not completed. Owned by the engine until it is delivered.
+class operation {
+public:
+    enum class what : std::uint8_t { acquire, lost, extend, release, close };
+
+    operation(what which, core::slot_id subject) noexcept : kind(which), about(subject) {}
+    operation(const operation&) = delete;
+    operation& operator=(const operation&) = delete;
+    virtual ~operation() = default;
+
+    virtual asio::cancellation_slot slot() const noexcept = 0;
+    virtual void set_error(error_code ec) = 0;
+    // Hands the result to the handler, on the handler's executor. Once, without any lock.
+    virtual void deliver() = 0;
+
+    const what kind;
+    core::slot_id id = 0;    // its own
+    core::slot_id about;     // of the wait or the lease that it is about
+    operation* next = nullptr; // of those about the same lease
+    operation* previous = nullptr;
+};
+
+// An operation whose handler has the signature void(error_code, Results...).
+template <class... Results>
+class operation_of final : public operation {
+public:
+    using handler_type = asio::any_completion_handler<void(error_code, Results...)>;
+
+    operation_of(what which, core::slot_id subject, handler_type handler,
+        const asio::any_io_executor& fallback, Results... initial)
+        : operation(which, subject),
+          executor_(asio::prefer(asio::get_associated_executor(handler, fallback),
+              asio::execution::outstanding_work.tracked)),
+          handler_(std::move(handler)), results_(error_code(), std::move(initial)...)
+    {
+    }
+
+    asio::cancellation_slot slot() const noexcept override
+    {
+        return asio::get_associated_cancellation_slot(handler_);
+    }
+
+    void set_error(error_code ec) override { std::get<0>(results_) = ec; }
+
+    template <class Result>
+    void set_result(Result result)
+    {
+        std::get<Result>(results_) = std::move(result);
+    }
+
+    template <class Result>
+    Result& result() noexcept
+    {
+        return std::get<Result>(results_);
+    }
+
+    void deliver() override
+    {
+        const auto executor = std::move(executor_);
+        asio::dispatch(executor,
+            [handler = std::move(handler_), results = std::move(results_)]() mutable {
+                if (auto slot = asio::get_associated_cancellation_slot(handler);
+                    slot.is_connected())
+                    slot.clear();
+                std::apply(std::move(handler), std::move(results));
+            });
+    }
+
+private:
+    asio::any_completion_executor executor_;
+    handler_type handler_;
+    std::tuple<error_code, Results...> results_;
+};
+
+} // namespace holdfast::shell

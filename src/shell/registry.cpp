@@ -1,0 +1,40 @@
+#include "shell/registry.hpp"
+
+#include "shell/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::shell {
+
+asio::execution_context::id registry::id;
+
+void registry::add(engine& e)
+{
+    const std::lock_guard lock(mutex_);
+    engines_.push_back(&e);
+}
+
+void registry::remove(engine& e) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    engines_.erase(std::remove(engines_.begin(), engines_.end(), &e), engines_.end());
+}
+
+void registry::shutdown() noexcept
+{
+    // Engines may die of this, but not before their turn.
+    std::vector<std::shared_ptr<engine>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        for (engine* const e : engines_) {
+            if (auto alive = e->weak_from_this().lock())
+                all.push_back(std::move(alive));
+        }
+        engines_.clear();
+    }
+    for (const auto& e : all)
+        e->abandon();
+}
+
+} // namespace holdfast::shell

@@ -1,0 +1,76 @@
+// Runs a command beside real Redis servers, which end with it:
+//
+//     with_redis 3 program argument {} argument
+//
+// starts 3 servers and puts their URLs where "{}" stands, or at the end. Exits as the command does.
+
+#include "support/redis_server.hpp"
+
+#include <csignal>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+std::vector<std::string> command_line(
+    const std::vector<std::string>& words, const std::vector<std::string>& urls)
+{
+    std::vector<std::string> all;
+    bool placed = false;
+    for (const auto& word : words) {
+        if (word == "{}") {
+            all.insert(all.end(), urls.begin(), urls.end());
+            placed = true;
+        } else {
+            all.push_back(word);
+        }
+    }
+    if (!placed)
+        all.insert(all.end(), urls.begin(), urls.end());
+    return all;
+}
+
+int run(std::vector<std::string> words)
+{
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    pid_t child = -1;
+    const int error = ::posix_spawnp(&child, argv.front(), nullptr, nullptr, argv.data(), environ);
+    if (error != 0)
+        throw std::system_error(error, std::generic_category(), words.front());
+
+    // Ctrl-C reaches the command too; we outlive it, to take the servers down.
+    std::signal(SIGINT, SIG_IGN);
+    int status = 0;
+    while (::waitpid(child, &status, 0) == -1 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.size() < 2) {
+        std::cerr << "usage: with_redis <number of servers> <command> [argument | {}] ...\n";
+        return 2;
+    }
+    const auto servers = holdfast::test::start_servers(std::stoul(words.front()));
+    return run(command_line({words.begin() + 1, words.end()}, holdfast::test::urls(servers)));
+} catch (const std::exception& e) {
+    std::cerr << "with_redis: " << e.what() << '\n';
+    return 2;
+}
