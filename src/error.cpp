@@ -7,22 +7,38 @@ namespace {
 const char* describe(errc e) noexcept
 {
     switch (e) {
-    case errc::contended: return "the resource is held by another";
-    case errc::unreachable: return "too few nodes answered";
-    case errc::too_late: return "granted, but too little of the lease was left";
-    case errc::lease_lost: return "the lease is lost";
-    case errc::not_held: return "there is no lease to act on";
-    case errc::authentication_failed: return "a node refused the user name or password";
-    case errc::permission_denied: return "a node's access rules forbid a command that is needed";
-    case errc::tls_failed: return "the TLS handshake with a node failed";
-    case errc::misconfigured_node: return "a node is not an independent primary";
-    case errc::protocol_error: return "a node does not keep to the protocol";
-    case errc::fencing_unavailable: return "a node cannot give fencing tokens";
-    case errc::key_conflict: return "the key of the resource holds data of another type";
-    case errc::no_reply: return "a node did not answer in time";
-    case errc::node_error: return "a node answered with an error";
-    case errc::overloaded: return "more requests are waiting than the limits allow";
-    case errc::closed: return "the locker is closed";
+    case errc::contended:
+        return "the resource is held by another";
+    case errc::unreachable:
+        return "too few nodes answered";
+    case errc::too_late:
+        return "granted, but too little of the lease was left";
+    case errc::lease_lost:
+        return "the lease is lost";
+    case errc::not_held:
+        return "there is no lease to act on";
+    case errc::authentication_failed:
+        return "a node refused the user name or password";
+    case errc::permission_denied:
+        return "a node's access rules forbid a command that is needed";
+    case errc::tls_failed:
+        return "the TLS handshake with a node failed";
+    case errc::misconfigured_node:
+        return "a node is not an independent primary";
+    case errc::protocol_error:
+        return "a node does not keep to the protocol";
+    case errc::fencing_unavailable:
+        return "a node cannot give fencing tokens";
+    case errc::key_conflict:
+        return "the key of the resource holds data of another type";
+    case errc::no_reply:
+        return "a node did not answer in time";
+    case errc::node_error:
+        return "a node answered with an error";
+    case errc::overloaded:
+        return "more requests are waiting than the limits allow";
+    case errc::closed:
+        return "the locker is closed";
     }
     return "unknown error";
 }
@@ -31,21 +47,26 @@ condition group_of(errc e) noexcept
 {
     switch (e) {
     case errc::contended:
-    case errc::too_late: return condition::busy;
+    case errc::too_late:
+        return condition::busy;
     case errc::unreachable:
     case errc::no_reply:
     case errc::node_error:
-    case errc::overloaded: return condition::unavailable;
+    case errc::overloaded:
+        return condition::unavailable;
     case errc::lease_lost:
-    case errc::not_held: return condition::not_held;
+    case errc::not_held:
+        return condition::not_held;
     case errc::authentication_failed:
     case errc::permission_denied:
     case errc::tls_failed:
     case errc::misconfigured_node:
     case errc::protocol_error:
     case errc::fencing_unavailable:
-    case errc::key_conflict: return condition::misconfigured;
-    case errc::closed: break;
+    case errc::key_conflict:
+        return condition::misconfigured;
+    case errc::closed:
+        break;
     }
     return condition{};
 }
@@ -53,10 +74,14 @@ condition group_of(errc e) noexcept
 const char* describe(condition c) noexcept
 {
     switch (c) {
-    case condition::busy: return "try again later";
-    case condition::unavailable: return "the nodes are in trouble";
-    case condition::not_held: return "there is no lease";
-    case condition::misconfigured: return "the set-up must be corrected";
+    case condition::busy:
+        return "try again later";
+    case condition::unavailable:
+        return "the nodes are in trouble";
+    case condition::not_held:
+        return "there is no lease";
+    case condition::misconfigured:
+        return "the set-up must be corrected";
     }
     return "unknown condition";
 }
@@ -77,7 +102,7 @@ public:
     bool equivalent(const error_code& code, int value) const noexcept override
     {
         return code.category() == holdfast::error_category() && value != 0 &&
-            group_of(static_cast<errc>(code.value())) == static_cast<condition>(value);
+               group_of(static_cast<errc>(code.value())) == static_cast<condition>(value);
     }
 };
 

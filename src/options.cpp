@@ -30,7 +30,7 @@ void check_range(const char* name, milliseconds value, milliseconds low, millise
 {
     if (value < low || value > high)
         reject(std::string(name) + " is " + in_ms(value) + "; it must be from " + in_ms(low) +
-            " to " + in_ms(high));
+               " to " + in_ms(high));
 }
 
 } // namespace
@@ -71,8 +71,8 @@ void check(const lock_options& o)
     if (needed >= t.ttl) {
         const auto ms = std::chrono::ceil<milliseconds>(needed);
         reject("ttl is " + in_ms(o.ttl) + "; it must be longer than drift, guard" +
-            (t.renews ? " and the time to the first renewal (ttl / 3)" : "") +
-            " together, which are " + in_ms(ms));
+               (t.renews ? " and the time to the first renewal (ttl / 3)" : "") +
+               " together, which are " + in_ms(ms));
     }
 }
 

@@ -10,7 +10,8 @@ std::string describe_nodes(const locker_stats& stats)
             continue;
         if (!all.empty())
             all += "; ";
-        all += node.address + ": " + (node.reason.empty() ? node.last_error.message() : node.reason);
+        all +=
+            node.address + ": " + (node.reason.empty() ? node.last_error.message() : node.reason);
     }
     return all;
 }

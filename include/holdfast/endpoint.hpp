@@ -29,7 +29,7 @@ public:
     std::uint16_t port() const noexcept { return port_; }
     const std::string& path() const noexcept { return path_; } ///< of a unix socket
     unsigned database() const noexcept { return database_; }
-    const std::string& user() const noexcept { return user_; } ///< empty: the default user
+    const std::string& user() const noexcept { return user_; }         ///< empty: the default user
     const std::string& password() const noexcept { return password_; } ///< a secret; never log it
 
     /// `host:port`, `[v6]:port` or the path, with `/db` if it is not 0: safe to log.

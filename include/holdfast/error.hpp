@@ -7,8 +7,7 @@
 #include <type_traits>
 
 namespace boost {
-namespace asio {
-}
+namespace asio {}
 } // namespace boost
 
 /// Distributed locks for Boost.Asio.

@@ -35,8 +35,8 @@ struct lock_terms;
 /// locker; it never blocks and never throws.
 ///
 /// Thread safety: distinct objects, safe; one object, unsafe, but for `held()`, `valid_until()`,
-/// `fence()` and `resource()`, which many threads may call. Lifetimes: outstanding operations do not
-/// need the `lease` object.
+/// `fence()` and `resource()`, which many threads may call. Lifetimes: outstanding operations do
+/// not need the `lease` object.
 class [[nodiscard]] lease {
 public:
     /// Holds nothing.
@@ -69,7 +69,8 @@ public:
     /// Completion: `void(error_code)`, always with an error. Any number of calls may wait at once.
     ///
     /// Errors:
-    /// - `errc::lease_lost`  the guard time before the end has begun and the lease could not be kept,
+    /// - `errc::lease_lost`  the guard time before the end has begun and the lease could not be
+    /// kept,
     ///                       or nodes said that it is not ours, or the locker is being closed.
     /// - `errc::not_held`    the lease was released, or is empty.
     /// - `asio::error::operation_aborted`  this call was cancelled.
@@ -81,7 +82,8 @@ public:
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held)));
+                    return asio::post(
+                        asio::append(std::move(handler), make_error_code(errc::not_held)));
                 start_lost(std::move(engine), id, error_handler(std::move(handler)));
             },
             token, engine_, id_);
@@ -105,7 +107,8 @@ public:
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held)));
+                    return asio::post(
+                        asio::append(std::move(handler), make_error_code(errc::not_held)));
                 start_extend(std::move(engine), id, error_handler(std::move(handler)));
             },
             token, engine_, id_);
@@ -124,15 +127,17 @@ public:
     /// - `errc::not_held`  released before, or empty; the outcome is `expired`.
     /// - `asio::error::operation_aborted`  this call was cancelled; the outcome is `unconfirmed`.
     ///
-    /// Cancellation: terminal and partial; only the waiting ends, the release goes on. Not total: it
-    /// has begun when the call has.
-    template <asio::completion_token_for<void(error_code, release_outcome)> Token = asio::deferred_t>
+    /// Cancellation: terminal and partial; only the waiting ends, the release goes on. Not total:
+    /// it has begun when the call has.
+    template <
+        asio::completion_token_for<void(error_code, release_outcome)> Token = asio::deferred_t>
     auto release(Token&& token = Token())
     {
         return asio::async_initiate<Token, void(error_code, release_outcome)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(asio::append(std::move(handler), make_error_code(errc::not_held), release_outcome::expired));
+                    return asio::post(asio::append(std::move(handler),
+                        make_error_code(errc::not_held), release_outcome::expired));
                 start_release(std::move(engine), id, release_handler(std::move(handler)));
             },
             token, engine_, id_);
@@ -144,7 +149,8 @@ private:
     using release_handler = asio::any_completion_handler<void(error_code, release_outcome)>;
 
     lease(std::shared_ptr<shell::engine> engine, std::uint64_t id,
-        std::shared_ptr<const shell::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept;
+        std::shared_ptr<const shell::lock_terms> terms,
+        std::optional<std::uint64_t> fence) noexcept;
 
     void drop() noexcept;
     static void start_lost(std::shared_ptr<shell::engine>, std::uint64_t, error_handler);

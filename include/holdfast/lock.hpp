@@ -21,11 +21,11 @@ namespace holdfast {
 
 /// Names a resource and says how it is locked.
 ///
-/// A value: cheap to make and to copy, costs nothing while unused. Two locks of one name are the same
-/// lock. Not reentrant: a holder that acquires again waits for itself.
+/// A value: cheap to make and to copy, costs nothing while unused. Two locks of one name are the
+/// same lock. Not reentrant: a holder that acquires again waits for itself.
 ///
-/// Thread safety: as a `const std::string`. Lifetimes: may outlive its locker, whose operations then
-/// fail with `errc::closed`.
+/// Thread safety: as a `const std::string`. Lifetimes: may outlive its locker, whose operations
+/// then fail with `errc::closed`.
 class lock {
 public:
     /// Throws `std::invalid_argument` if `what` is not a resource name or `check(options)` does.
@@ -49,15 +49,16 @@ public:
     /// - `errc::contended`    others held the resource, or were before us in the queue.
     /// - `errc::unreachable`  too few nodes answered; `locker::stats()` has the reason of each.
     /// - `errc::too_late`     granted, but less than the guard time would have remained.
-    /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`, `protocol_error`,
+    /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
+    /// `protocol_error`,
     ///   `key_conflict`  so many nodes say so that waiting cannot help; at once.
     /// - `errc::overloaded`   more than `locker_options::max_waiting` wait; at once.
     /// - `errc::closed`       the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
     ///
-    /// Cancellation: terminal and partial; total only until the first request has left, because after
-    /// that a node may hold our key for a moment. A grant that is complete is delivered; anything
-    /// else is given back in the background, and ends with its ttl at the latest.
+    /// Cancellation: terminal and partial; total only until the first request has left, because
+    /// after that a node may hold our key for a moment. A grant that is complete is delivered;
+    /// anything else is given back in the background, and ends with its ttl at the latest.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto acquire(std::chrono::milliseconds wait, Token&& token = Token()) const
     {
@@ -87,9 +88,9 @@ public:
     /// Runs `body` under the lock: acquires, runs it, releases on every path.
     ///
     /// `body` is called as `body(lease&)` and returns `asio::awaitable<T>`. T is void or can be
-    /// made by default. The body runs on a strand of the caller's executor. It is cancelled (all types
-    /// at once; a coroutine hears terminal unless it asks for more) when the lease cannot be kept, a
-    /// guard time before the lease ends. The lease it is given is valid until it returns.
+    /// made by default. The body runs on a strand of the caller's executor. It is cancelled (all
+    /// types at once; a coroutine hears terminal unless it asks for more) when the lease cannot be
+    /// kept, a guard time before the lease ends. The lease it is given is valid until it returns.
     ///
     /// Completion: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` for void; so
     /// `co_await` gives the body's value or throws:
@@ -104,7 +105,7 @@ public:
     /// The default token is `asio::use_awaitable` here: Boost 1.81 cannot `co_await` a deferred
     /// operation of this signature.
     template <class Body, class Token = asio::use_awaitable_t<>>
-        requires std::is_invocable_v<Body&, lease&>
+    requires std::is_invocable_v<Body&, lease&>
     auto hold(Body body, Token&& token = Token()) const
     {
         return detail::initiate_hold(*this, std::move(body), token);

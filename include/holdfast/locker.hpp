@@ -21,9 +21,9 @@ class engine;
 
 /// Owns what locks share: the connections to the nodes, the queues of local waiters, the renewals.
 ///
-/// A process needs one locker for each set of nodes; every `lock` made from it uses its connections.
-/// The connections count as work: `io_context::run()` returns only after `close()` (or the
-/// destructor) has done its part.
+/// A process needs one locker for each set of nodes; every `lock` made from it uses its
+/// connections. The connections count as work: `io_context::run()` returns only after `close()` (or
+/// the destructor) has done its part.
 ///
 /// Thread safety: all members but the destructor may be called from many threads at once.
 /// Lifetimes: operations and leases keep what they need alive; they may outlive the locker, which
@@ -39,8 +39,8 @@ public:
     /// Throws `std::invalid_argument` if `check(options)` does.
     locker(asio::any_io_executor executor, backend store, locker_options options = {});
 
-    /// As `close()`, without waiting for it: never blocks, never throws. Where the executor does not
-    /// run any more, keys that are still held end by their ttl.
+    /// As `close()`, without waiting for it: never blocks, never throws. Where the executor does
+    /// not run any more, keys that are still held end by their ttl.
     ~locker();
 
     locker(locker&&) noexcept = default;

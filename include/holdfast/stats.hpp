@@ -11,13 +11,13 @@ namespace holdfast {
 
 /// One node, as a locker sees it.
 struct node_stats {
-    std::string address;         ///< as given, without user and password
-    bool connected = false;      ///< connected, greeted and accepted as an independent primary
-    error_code last_error;       ///< why it last failed us; empty once it works again
-    std::string reason;          ///< the same in words, with the node's own text; safe to log
-    std::uint64_t commands = 0;  ///< requests sent, the greeting not counted
-    std::uint64_t timeouts = 0;  ///< requests that were not answered in time
-    std::uint64_t connects = 0;  ///< connections that were accepted as usable
+    std::string address;        ///< as given, without user and password
+    bool connected = false;     ///< connected, greeted and accepted as an independent primary
+    error_code last_error;      ///< why it last failed us; empty once it works again
+    std::string reason;         ///< the same in words, with the node's own text; safe to log
+    std::uint64_t commands = 0; ///< requests sent, the greeting not counted
+    std::uint64_t timeouts = 0; ///< requests that were not answered in time
+    std::uint64_t connects = 0; ///< connections that were accepted as usable
 };
 
 /// What a locker has done since it was made, and what it is doing now.

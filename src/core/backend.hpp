@@ -17,12 +17,13 @@
 
 namespace holdfast::core {
 
-// A grant that was asked for: an attempt at first, then perhaps a lease, then something to clean up.
+// A grant that was asked for: an attempt at first, then perhaps a lease, then something to clean
+// up.
 using claim_id = std::uint64_t;
 
 struct claim_terms {
     duration ttl{};
-    duration drift{}; // taken off every validity
+    duration drift{};  // taken off every validity
     duration useful{}; // a grant with less than this left is `too_late`
 };
 
@@ -50,7 +51,8 @@ class backend_core {
 public:
     virtual ~backend_core() = default;
 
-    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless abandoned.
+    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless
+    // abandoned.
     virtual claim_id attempt(std::uint64_t tag, std::string_view resource, const owner_token& token,
         const claim_terms& terms, time_point now) = 0;
 
@@ -58,8 +60,8 @@ public:
     // would have failed with. No event follows.
     virtual errc abandon(claim_id claim, time_point now) = 0;
 
-    // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not told.
-    // `again`: even where an earlier renewal is still unanswered.
+    // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not
+    // told. `again`: even where an earlier renewal is still unanswered.
     virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
 
     // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.

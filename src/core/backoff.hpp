@@ -41,8 +41,8 @@ inline duration backoff(unsigned failures, duration first, duration last, jitter
 {
     const unsigned doublings = std::min(failures > 0 ? failures - 1 : 0u, 30u);
     const duration limit = first > last / (std::int64_t(1) << doublings)
-        ? last
-        : first * (std::int64_t(1) << doublings);
+                               ? last
+                               : first * (std::int64_t(1) << doublings);
     return random.between(duration(0), limit);
 }
 

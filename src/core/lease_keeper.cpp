@@ -4,13 +4,19 @@
 
 namespace holdfast::core {
 
-lease_keeper::lease_keeper(const lease_terms& terms, time_point asked, time_point valid_until,
-    duration patience) noexcept
-    : ttl_(terms.ttl), drift_(terms.drift), guard_(terms.guard), patience_(patience), sent_(asked),
-      valid_until_(valid_until), limit_(later(asked, terms.max_hold)),
-      renew_at_(next_renewal(asked)), renews_(terms.renews), phase_(phase::kept)
-{
-}
+lease_keeper::lease_keeper(
+    const lease_terms& terms, time_point asked, time_point valid_until, duration patience) noexcept
+    : ttl_(terms.ttl),
+      drift_(terms.drift),
+      guard_(terms.guard),
+      patience_(patience),
+      sent_(asked),
+      valid_until_(valid_until),
+      limit_(later(asked, terms.max_hold)),
+      renew_at_(next_renewal(asked)),
+      renews_(terms.renews),
+      phase_(phase::kept)
+{}
 
 // A third of the ttl on, but on a common grid, so that leases of about the same age share a batch.
 time_point lease_keeper::next_renewal(time_point asked) const noexcept

@@ -19,9 +19,9 @@ struct lease_terms {
 
 // Decides what becomes of one lease, and when: renew it, tell its work to stop, declare it ended.
 //
-// `kept` → `stopping`, a guard time before the end → `ended`. There is no way back: once its work was
-// told to stop, no late answer makes the lease good again. An unanswered renewal neither lengthens
-// nor ends a lease; the clock does.
+// `kept` → `stopping`, a guard time before the end → `ended`. There is no way back: once its work
+// was told to stop, no late answer makes the lease good again. An unanswered renewal neither
+// lengthens nor ends a lease; the clock does.
 //
 // Source: the watchdog of userver's dist_lock (the lease is counted from before the request; the
 // work stops a margin before its end).

@@ -22,13 +22,16 @@ bool is_hopeless(errc reason)
 
 locker_core::locker_core(backend_core& backend, entropy& random, const locker_options& options,
     std::uint64_t jitter_seed)
-    : backend_(backend), entropy_(random), retry_min_(options.retry_min),
-      retry_max_(options.retry_max), max_waiting_(options.max_waiting), jitter_(jitter_seed)
-{
-}
+    : backend_(backend),
+      entropy_(random),
+      retry_min_(options.retry_min),
+      retry_max_(options.retry_max),
+      max_waiting_(options.max_waiting),
+      jitter_(jitter_seed)
+{}
 
-slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
-    const lease_terms& terms, std::chrono::milliseconds wait, bool once, time_point now)
+slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const lease_terms& terms,
+    std::chrono::milliseconds wait, bool once, time_point now)
 {
     errc refusal{};
     if (closing_)
@@ -157,8 +160,8 @@ bool locker_core::held(slot_id lease, time_point now) noexcept
 time_point locker_core::valid_until(slot_id lease) noexcept
 {
     const lease_slot* const s = leases_.find(lease);
-    const bool over = s == nullptr || s->now != state::held ||
-        s->keeper.where() == lease_keeper::phase::ended;
+    const bool over =
+        s == nullptr || s->now != state::held || s->keeper.where() == lease_keeper::phase::ended;
     return over ? long_ago : s->keeper.ends_at();
 }
 
@@ -231,15 +234,25 @@ void locker_core::absorb(time_point now)
 {
     while (const auto event = backend_.next_event()) {
         switch (event->kind) {
-        case backend_event::what::granted: on_granted(*event, now); break;
-        case backend_event::what::refused: on_refused(*event, now); break;
-        case backend_event::what::validity: on_validity(*event); break;
+        case backend_event::what::granted:
+            on_granted(*event, now);
+            break;
+        case backend_event::what::refused:
+            on_refused(*event, now);
+            break;
+        case backend_event::what::validity:
+            on_validity(*event);
+            break;
         case backend_event::what::lost:
             if (lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
                 lose(event->tag, now);
             break;
-        case backend_event::what::released: on_released(*event); break;
-        case backend_event::what::frees: on_frees(*event, now); break;
+        case backend_event::what::released:
+            on_released(*event);
+            break;
+        case backend_event::what::frees:
+            on_frees(*event, now);
+            break;
         }
     }
     if (closing_ && !closed_)
@@ -253,8 +266,7 @@ void locker_core::on_granted(const backend_event& event, time_point now)
     assert(q.asking == event.tag && q.first != 0);
 
     s.now = state::held;
-    s.keeper =
-        lease_keeper(s.terms, s.asked, event.valid_until, backend_.patience(s.terms.ttl));
+    s.keeper = lease_keeper(s.terms, s.asked, event.valid_until, backend_.patience(s.terms.ttl));
     q.holder = event.tag;
     q.asking = 0;
     q.failures = 0;
@@ -461,7 +473,8 @@ void locker_core::look_after(slot_id lease, time_point now)
     for (;;) {
         const auto before = s.keeper.where();
         switch (s.keeper.due(now)) {
-        case lease_keeper::action::none: return arm(lease);
+        case lease_keeper::action::none:
+            return arm(lease);
         case lease_keeper::action::renew:
             s.keeper.renewal_sent(now);
             due_renewals_.push_back(s.claim);

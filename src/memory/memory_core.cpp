@@ -18,8 +18,8 @@ store::held_key* store::find_owned(
     return &found->second;
 }
 
-std::optional<std::uint64_t> store::grant(std::string_view resource,
-    const core::owner_token& token, core::time_point until, core::time_point now)
+std::optional<std::uint64_t> store::grant(std::string_view resource, const core::owner_token& token,
+    core::time_point until, core::time_point now)
 {
     const std::lock_guard lock(mutex_);
     held_key& k = keys_[std::string(resource)];
@@ -29,8 +29,8 @@ std::optional<std::uint64_t> store::grant(std::string_view resource,
     return ++last_token_;
 }
 
-bool store::renew(std::string_view resource, const core::owner_token& token,
-    core::time_point until, core::time_point now)
+bool store::renew(std::string_view resource, const core::owner_token& token, core::time_point until,
+    core::time_point now)
 {
     const std::lock_guard lock(mutex_);
     held_key* const k = find_owned(resource, token, now);
@@ -39,8 +39,7 @@ bool store::renew(std::string_view resource, const core::owner_token& token,
     return k != nullptr;
 }
 
-bool store::remove(
-    std::string_view resource, const core::owner_token& token, core::time_point now)
+bool store::remove(std::string_view resource, const core::owner_token& token, core::time_point now)
 {
     const std::lock_guard lock(mutex_);
     if (find_owned(resource, token, now) == nullptr)
@@ -61,8 +60,7 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
 {
     const auto fence = keys_->grant(resource, token, now + terms.ttl, now);
     if (!fence) {
-        events_.push(
-            {.kind = backend_event::what::refused, .reason = errc::contended, .tag = tag});
+        events_.push({.kind = backend_event::what::refused, .reason = errc::contended, .tag = tag});
         return 0;
     }
     const core::claim_id id = claims_.take();
@@ -84,8 +82,7 @@ errc memory_core::abandon(core::claim_id, core::time_point)
     return errc::contended;
 }
 
-void memory_core::renew(
-    std::span<const core::claim_id> claims, bool, core::time_point now)
+void memory_core::renew(std::span<const core::claim_id> claims, bool, core::time_point now)
 {
     for (const core::claim_id id : claims) {
         const claim& c = claims_[id];
@@ -110,9 +107,8 @@ void memory_core::release(core::claim_id id, core::time_point now)
 
 void memory_core::watch(std::uint64_t tag, std::string_view resource, core::time_point)
 {
-    events_.push({.kind = backend_event::what::frees,
-        .tag = tag,
-        .valid_until = keys_->free_at(resource)});
+    events_.push(
+        {.kind = backend_event::what::frees, .tag = tag, .valid_until = keys_->free_at(resource)});
 }
 
 std::optional<core::backend_event> memory_core::next_event()

@@ -44,8 +44,7 @@ public:
         const core::owner_token& token, const core::claim_terms& terms,
         core::time_point now) override;
     errc abandon(core::claim_id id, core::time_point now) override;
-    void renew(
-        std::span<const core::claim_id> claims, bool again, core::time_point now) override;
+    void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }

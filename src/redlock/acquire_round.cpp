@@ -4,8 +4,7 @@
 
 namespace holdfast::redis {
 
-acquire_round::acquire_round(std::size_t nodes) noexcept
-    : nodes_(static_cast<std::uint8_t>(nodes))
+acquire_round::acquire_round(std::size_t nodes) noexcept : nodes_(static_cast<std::uint8_t>(nodes))
 {
     assert(nodes >= 1 && nodes <= max_nodes);
     counts_[static_cast<std::size_t>(vote::pending)] = nodes_;

@@ -12,16 +12,16 @@ namespace holdfast::redis {
 // What we know of our key on one node.
 struct claim_node {
     enum class key : std::uint8_t {
-        absent,  // certainly not there, or not ours
-        unsent,  // the SET waits for the connection
-        asked,   // the SET has left, or may have
-        ours,    // granted in the round that made the lease
-        healed,  // set again later: keeps others out, but proves nothing about the time before
+        absent, // certainly not there, or not ours
+        unsent, // the SET waits for the connection
+        asked,  // the SET has left, or may have
+        ours,   // granted in the round that made the lease
+        healed, // set again later: keeps others out, but proves nothing about the time before
     };
     key state = key::absent;
-    bool healing = false;       // a SET to heal it is under way
-    bool deleting = false;      // a deletion is under way
-    std::uint8_t renewing = 0;  // renewals under way
+    bool healing = false;                    // a SET to heal it is under way
+    bool deleting = false;                   // a deletion is under way
+    std::uint8_t renewing = 0;               // renewals under way
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
 
@@ -44,7 +44,8 @@ public:
 
     // A SET was queued for a node at `now`.
     void sent(std::size_t node, core::time_point now) noexcept;
-    // What a node said to the SET of the round, however late. `failed` for one that cannot be asked.
+    // What a node said to the SET of the round, however late. `failed` for one that cannot be
+    // asked.
     void record(std::size_t node, vote v) noexcept;
     // A renewal that was queued at `asked` was confirmed; or our key was found missing.
     void renewed(std::size_t node, core::time_point asked) noexcept;
@@ -77,7 +78,7 @@ public:
     core::claim_terms terms{};
     std::uint64_t tag = 0;
     stage phase = stage::asking;
-    core::time_point last_sent{};         // of a SET or renewal: the key is gone a ttl later
+    core::time_point last_sent{};               // of a SET or renewal: the key is gone a ttl later
     core::time_point reported = core::long_ago; // the validity that the locker was told
     acquire_round round;
     std::array<claim_node, max_nodes> at{};

@@ -11,7 +11,6 @@ namespace {
 
 using resp::kind;
 
-
 bool is_error(reply answer)
 {
     return answer.front().what == kind::error;
@@ -63,7 +62,9 @@ void handshake::start(const node_settings& settings, std::string& out)
 void handshake::continue_from(step first, std::string& out)
 {
     first_ = count_ = 0;
-    const auto expect = [this](step s) { expected_[count_++] = s; };
+    const auto expect = [this](step s) {
+        expected_[count_++] = s;
+    };
 
     if (first == step::auth) { // no HELLO here: RESP2
         if (!settings_->password.empty()) {
@@ -101,24 +102,34 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     const step answered = expected_[first_++];
     outcome result = outcome::going_on;
     switch (answered) {
-    case step::hello: return on_hello(answer, out);
-    case step::role: result = on_role(answer); break;
-    case step::info: result = on_info(answer); break;
-    case step::release: result = on_script(answer, release_script.digest); break;
-    case step::renew: result = on_script(answer, renew_script.digest); break;
+    case step::hello:
+        return on_hello(answer, out);
+    case step::role:
+        result = on_role(answer);
+        break;
+    case step::info:
+        result = on_info(answer);
+        break;
+    case step::release:
+        result = on_script(answer, release_script.digest);
+        break;
+    case step::renew:
+        result = on_script(answer, renew_script.digest);
+        break;
     case step::auth:
     case step::select:
         if (is_error(answer)) {
             auto [code, text] = failure_of(answer.front().text);
             const bool old_wording = answered == step::auth && code == errc::node_error;
-            result = fail(old_wording ? errc::authentication_failed
-                                      : static_cast<errc>(code.value()),
-                std::move(text));
+            result =
+                fail(old_wording ? errc::authentication_failed : static_cast<errc>(code.value()),
+                    std::move(text));
         }
         break;
     case step::name:
     case step::library_name:
-    case step::library_version: break; // nice to have
+    case step::library_version:
+        break; // nice to have
     }
     if (result == outcome::going_on && first_ == count_)
         return outcome::ready;

@@ -29,7 +29,16 @@ public:
 
 private:
     enum class step : std::uint8_t {
-        hello, auth, role, select, name, library_name, library_version, info, release, renew
+        hello,
+        auth,
+        role,
+        select,
+        name,
+        library_name,
+        library_version,
+        info,
+        release,
+        renew
     };
 
     void continue_from(step first, std::string& out);

@@ -21,11 +21,13 @@ constexpr core::duration hopeless_pause = std::chrono::seconds(1);
 
 } // namespace
 
-node_session::node_session(std::size_t node, node_settings settings, session_owner& owner,
-    std::uint64_t jitter_seed)
-    : node_(node), settings_(std::move(settings)), owner_(owner), jitter_(jitter_seed)
-{
-}
+node_session::node_session(
+    std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed)
+    : node_(node),
+      settings_(std::move(settings)),
+      owner_(owner),
+      jitter_(jitter_seed)
+{}
 
 node_session::reachability node_session::now() const noexcept
 {
@@ -130,7 +132,7 @@ void node_session::shut(core::time_point now)
 bool node_session::wants_open() const noexcept
 {
     return started_ &&
-        (state_ == state::connecting || state_ == state::greeting || state_ == state::ready);
+           (state_ == state::connecting || state_ == state::greeting || state_ == state::ready);
 }
 
 void node_session::opened(core::time_point now)
@@ -155,8 +157,8 @@ void node_session::begin_closing(failure why, core::time_point now)
     state_ = state::closing;
     out_.clear();
     out_begin_ = 0;
-    hopeful_ = worked && now - connected_at_ > stable_after &&
-        failure_.code != condition::misconfigured;
+    hopeful_ =
+        worked && now - connected_at_ > stable_after && failure_.code != condition::misconfigured;
     failures_ = hopeful_ ? 0 : failures_ + 1;
     deadline_ = core::never;
     while (!requests_.empty()) {
@@ -175,8 +177,7 @@ void node_session::closed(error_code why, core::time_point now)
     // The first attempt after a connection that worked comes at once: most often the node is back.
     core::duration pause{0};
     if (!hopeful_)
-        pause = core::backoff(
-            failures_, settings_.reconnect_min, settings_.reconnect_max, jitter_);
+        pause = core::backoff(failures_, settings_.reconnect_min, settings_.reconnect_max, jitter_);
     if (failure_.code == condition::misconfigured)
         pause = std::max(pause, std::min(hopeless_pause, settings_.reconnect_max));
     if (pause == core::duration(0)) {
@@ -204,10 +205,12 @@ void node_session::take_replies(core::time_point now)
 {
     while (state_ == state::ready || state_ == state::greeting) {
         switch (reader_.next()) {
-        case resp::reader::status::need_more: return;
+        case resp::reader::status::need_more:
+            return;
         case resp::reader::status::broken:
             return begin_closing({errc::protocol_error, std::string(reader_.problem())}, now);
-        case resp::reader::status::reply: break;
+        case resp::reader::status::reply:
+            break;
         }
         const reply answer = reader_.reply();
         if (answer.front().what == resp::kind::push)
@@ -222,9 +225,12 @@ void node_session::take_replies(core::time_point now)
 void node_session::on_handshake_reply(reply answer, core::time_point now)
 {
     switch (handshake_.on_reply(answer, out_)) {
-    case handshake::outcome::going_on: return;
-    case handshake::outcome::failed: return begin_closing(handshake_.why(), now);
-    case handshake::outcome::ready: break;
+    case handshake::outcome::going_on:
+        return;
+    case handshake::outcome::failed:
+        return begin_closing(handshake_.why(), now);
+    case handshake::outcome::ready:
+        break;
     }
     if (std::string objection = owner_.admit(node_); !objection.empty())
         return begin_closing({errc::misconfigured_node, std::move(objection)}, now);

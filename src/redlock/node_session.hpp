@@ -45,8 +45,8 @@ protected:
 // reply can never be taken for another's; only prolonged silence closes the connection.
 class node_session final : public core::connection {
 public:
-    node_session(std::size_t node, node_settings settings, session_owner& owner,
-        std::uint64_t jitter_seed);
+    node_session(
+        std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed);
     node_session(const node_session&) = delete;
     node_session& operator=(const node_session&) = delete;
 
@@ -57,7 +57,8 @@ public:
     };
     reachability now() const noexcept;
 
-    // Whether a request that may be left out should be: the node is silent, or too much is under way.
+    // Whether a request that may be left out should be: the node is silent, or too much is under
+    // way.
     bool congested(core::time_point now) const noexcept;
 
     // Precondition: now() is `ready`. The bytes are one command, encoded.
@@ -106,8 +107,8 @@ private:
     state state_ = state::connecting;
     bool hopeful_ = true; // this attempt to connect is worth waiting for
     bool started_ = false;
-    unsigned failures_ = 0;                      // to connect, in a row
-    core::time_point deadline_ = core::never;    // of the connecting and greeting, or of the pause
+    unsigned failures_ = 0;                   // to connect, in a row
+    core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
     core::time_point last_heard_{}, connected_at_{};
 
     handshake handshake_;

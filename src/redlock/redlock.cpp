@@ -24,8 +24,8 @@ void check_range(const char* name, milliseconds value, milliseconds low, millise
 {
     if (value < low || value > high)
         reject(std::string(name) + " is " + std::to_string(value.count()) +
-            " ms; it must be from " + std::to_string(low.count()) + " to " +
-            std::to_string(high.count()) + " ms");
+               " ms; it must be from " + std::to_string(low.count()) + " to " +
+               std::to_string(high.count()) + " ms");
 }
 
 void check(const std::vector<endpoint>& nodes)
@@ -34,14 +34,14 @@ void check(const std::vector<endpoint>& nodes)
         reject("no nodes");
     if (nodes.size() > redis::max_nodes)
         reject(std::to_string(nodes.size()) + " nodes; at most " +
-            std::to_string(redis::max_nodes) + " are allowed");
+               std::to_string(redis::max_nodes) + " are allowed");
     std::set<std::string> seen;
     for (const endpoint& node : nodes) {
         if (node.via() == endpoint::transport::tls)
             reject(node.address() + ": TLS is not available in this version");
         const std::string server = node.via() == endpoint::transport::unix_socket
-            ? node.path()
-            : node.host() + " " + std::to_string(node.port());
+                                       ? node.path()
+                                       : node.host() + " " + std::to_string(node.port());
         if (!seen.insert(server).second)
             reject(node.address() + " is listed twice; a majority must be of different servers");
     }
@@ -61,8 +61,8 @@ void check(const redlock_options& o)
         reject("max_requests is below 16");
     if (o.max_bytes < 64 * 1024)
         reject("max_bytes is below 64 KiB");
-    const bool plain = std::all_of(o.client_name.begin(), o.client_name.end(),
-        [](char c) { return c > ' ' && c < 0x7f; });
+    const bool plain = std::all_of(
+        o.client_name.begin(), o.client_name.end(), [](char c) { return c > ' ' && c < 0x7f; });
     if (!plain || o.client_name.size() > 64)
         reject("client_name must be at most 64 printable characters without a space");
 }

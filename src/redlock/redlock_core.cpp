@@ -21,8 +21,8 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
 {
     core::jitter seeds(jitter_seed);
     for (node_settings& settings : nodes) {
-        sessions_.push_back(std::make_unique<node_session>(
-            sessions_.size(), std::move(settings), static_cast<session_owner&>(*this), seeds.next()));
+        sessions_.push_back(std::make_unique<node_session>(sessions_.size(), std::move(settings),
+            static_cast<session_owner&>(*this), seeds.next()));
         connections_.push_back(sessions_.back().get());
     }
 }
@@ -75,8 +75,8 @@ errc redlock_core::abandon(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     assert(c.phase == stage::asking);
-    const errc reason = c.round.judge_now() == verdict::contended ? errc::contended
-                                                                  : why_unreachable(c);
+    const errc reason =
+        c.round.judge_now() == verdict::contended ? errc::contended : why_unreachable(c);
     c.phase = stage::cleaning;
     clean(id, now);
     return reason;
@@ -109,10 +109,17 @@ void redlock_core::wake(time_point now)
     while (const auto index = claim_ends_.pop_due(now)) {
         const claim_id id = claims_.id_at(*index);
         switch (claims_[id].phase) {
-        case stage::asking: on_round_timeout(id, now); break;
-        case stage::releasing: settle_release(id, true, now); break;
-        case stage::cleaning: forget(id); break; // its ttl has passed everywhere
-        case stage::held: break;
+        case stage::asking:
+            on_round_timeout(id, now);
+            break;
+        case stage::releasing:
+            settle_release(id, true, now);
+            break;
+        case stage::cleaning:
+            forget(id);
+            break; // its ttl has passed everywhere
+        case stage::held:
+            break;
         }
     }
 }
@@ -134,10 +141,14 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     switch (c.round.judge()) {
-    case verdict::undecided: return;
-    case verdict::contended: return refuse(id, errc::contended, now);
-    case verdict::unreachable: return refuse(id, why_unreachable(c), now);
-    case verdict::acquired: break;
+    case verdict::undecided:
+        return;
+    case verdict::contended:
+        return refuse(id, errc::contended, now);
+    case verdict::unreachable:
+        return refuse(id, why_unreachable(c), now);
+    case verdict::acquired:
+        break;
     }
     const time_point valid_until = c.valid_until();
     if (valid_until - now <= c.terms.useful)

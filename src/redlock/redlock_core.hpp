@@ -30,8 +30,7 @@ public:
         const core::owner_token& token, const core::claim_terms& terms,
         core::time_point now) override;
     errc abandon(core::claim_id id, core::time_point now) override;
-    void renew(
-        std::span<const core::claim_id> claims, bool again, core::time_point now) override;
+    void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override;
@@ -63,8 +62,7 @@ private:
     // session_owner
     std::string admit(std::size_t node) override;
     void on_ready(std::size_t node, core::time_point now) override;
-    void on_reply(
-        std::size_t node, const request& r, reply answer, core::time_point now) override;
+    void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
     void on_orphaned(std::size_t node, const request& r, core::time_point now) override;
     void on_down(std::size_t node, core::time_point now) override;
 

@@ -24,8 +24,8 @@ std::int64_t in_ms(core::duration d)
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-void begin_script(std::string& out, const script& s, bool by_text, std::size_t keys,
-    std::size_t arguments)
+void begin_script(
+    std::string& out, const script& s, bool by_text, std::size_t keys, std::size_t arguments)
 {
     resp::append_array_header(out, 3 + keys + arguments);
     resp::append_blob(out, by_text ? "EVAL" : "EVALSHA");
@@ -37,8 +37,8 @@ void begin_script(std::string& out, const script& s, bool by_text, std::size_t k
 
 void redlock_core::send(std::size_t node, what kind, std::uint64_t reference, time_point now)
 {
-    sessions_[node]->send(command_,
-        {.reference = reference, .kind = static_cast<std::uint8_t>(kind), .sent = now});
+    sessions_[node]->send(
+        command_, {.reference = reference, .kind = static_cast<std::uint8_t>(kind), .sent = now});
 }
 
 void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point now)
@@ -140,8 +140,7 @@ void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_poin
         watches_.give_back(id);
 }
 
-void redlock_core::on_reply(
-    std::size_t node, const request& r, reply answer, time_point now)
+void redlock_core::on_reply(std::size_t node, const request& r, reply answer, time_point now)
 {
     switch (static_cast<what>(r.kind)) {
     case what::set:
@@ -155,8 +154,12 @@ void redlock_core::on_reply(
             fail_session(node, now);
         break;
     }
-    case what::remove: on_removed(node, r.reference, answer, now); break;
-    case what::renew: on_renewed(node, r.reference, answer, now); break;
+    case what::remove:
+        on_removed(node, r.reference, answer, now);
+        break;
+    case what::renew:
+        on_renewed(node, r.reference, answer, now);
+        break;
     case what::type:
     case what::time_left:
         on_watched(node, r.reference, static_cast<what>(r.kind), answer, now);
@@ -173,8 +176,12 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
 {
     claim* const c = claims_.find(r.reference);
     switch (static_cast<what>(r.kind)) {
-    case what::set: on_vote(node, r.reference, vote::unknown, now); break;
-    case what::heal: on_healed(node, r.reference, vote::unknown, now); break;
+    case what::set:
+        on_vote(node, r.reference, vote::unknown, now);
+        break;
+    case what::heal:
+        on_healed(node, r.reference, vote::unknown, now);
+        break;
     case what::remove:
         if (c != nullptr) {
             c->at[node].deleting = false;
@@ -182,9 +189,12 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
                 settle_release(r.reference, false, now);
         }
         break;
-    case what::renew: end_batch(node, r.reference); break;
+    case what::renew:
+        end_batch(node, r.reference);
+        break;
     case what::type:
-    case what::time_left: break;
+    case what::time_left:
+        break;
     }
 }
 
@@ -195,13 +205,16 @@ void redlock_core::on_vote(std::size_t node, claim_id id, vote v, time_point now
         return;
     c->record(node, v);
     switch (c->phase) {
-    case stage::asking: return settle_attempt(id, now);
+    case stage::asking:
+        return settle_attempt(id, now);
     case stage::held: // a straggler joins the lease
         if (v == vote::granted)
             report(id, now);
         return;
-    case stage::releasing: return settle_release(id, false, now);
-    case stage::cleaning: return forget_if_clean(id);
+    case stage::releasing:
+        return settle_release(id, false, now);
+    case stage::cleaning:
+        return forget_if_clean(id);
     }
 }
 
@@ -237,8 +250,7 @@ void redlock_core::on_removed(std::size_t node, claim_id id, reply answer, time_
         forget_if_clean(id);
 }
 
-void redlock_core::on_renewed(
-    std::size_t node, core::slot_id id, reply answer, time_point now)
+void redlock_core::on_renewed(std::size_t node, core::slot_id id, reply answer, time_point now)
 {
     batch& b = batches_[id];
     if (is_no_script(answer)) {

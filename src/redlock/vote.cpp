@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, errc>, 16> meanings{{
 bool begins_with_word(std::string_view text, std::string_view word)
 {
     return text.starts_with(word) &&
-        (text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ':');
+           (text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ':');
 }
 
 } // namespace
@@ -65,7 +65,7 @@ bool is_no_script(reply answer) noexcept
 bool disqualifies(errc reason) noexcept
 {
     return reason == errc::misconfigured_node || reason == errc::authentication_failed ||
-        reason == errc::protocol_error;
+           reason == errc::protocol_error;
 }
 
 std::string printable(std::string_view text)

@@ -6,7 +6,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
-#include <cassert>
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::shell {
@@ -21,9 +21,9 @@ std::shared_ptr<engine> engine::make(
     return made;
 }
 
-engine::engine(
-    asio::any_io_executor executor, const backend& store, const locker_options& options)
-    : executor_(std::move(executor)), backend_(store.factory().make(entropy_.seed())),
+engine::engine(asio::any_io_executor executor, const backend& store, const locker_options& options)
+    : executor_(std::move(executor)),
+      backend_(store.factory().make(entropy_.seed())),
       core_(*backend_, entropy_, options, entropy_.seed()),
       timer_(std::make_unique<asio::steady_timer>(executor_))
 {
@@ -118,8 +118,8 @@ void engine::drop(core::slot_id lease) noexcept
 
 void engine::close(error_handler handler)
 {
-    auto op = std::make_unique<error_operation>(
-        operation::what::close, 0, std::move(handler), executor_);
+    auto op =
+        std::make_unique<error_operation>(operation::what::close, 0, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
         return; // `op` goes, and the handler with it
@@ -199,8 +199,8 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
     if (found == nullptr || abandoned_)
         return;
     operation& op = **found;
-    const bool only_total = (type & (asio::cancellation_type::terminal |
-                                        asio::cancellation_type::partial)) ==
+    const bool only_total =
+        (type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
         asio::cancellation_type::none;
     const core::time_point now = shell::now();
     switch (op.kind) {
@@ -215,7 +215,8 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
             return;
         break;
     case operation::what::lost:
-    case operation::what::close: break;
+    case operation::what::close:
+        break;
     }
     finish(op, asio::error::operation_aborted);
     after_call(now);
@@ -264,13 +265,22 @@ void engine::finish_at_lease(core::slot_id lease, bool only_extensions, error_co
     }
 }
 
-// Performs what the core has decided, and serves the links, until nothing more comes of it.
+// Lets the core hear what has happened, until nothing more comes of it; then performs what it has
+// decided.
 void engine::settle(core::time_point now)
 {
+    bool changed = true;
+    while (changed) {
+        core_.wake(now);
+        changed = false;
+        for (link& l : links_)
+            changed = l.follow(now) || changed;
+    }
     while (const auto e = core_.next_effect())
         perform(*e);
-    follow_links(now);
-    arm_timer(now);
+    if (std::any_of(links_.begin(), links_.end(), [](const link& l) { return l.has_output(); }))
+        schedule_turn();
+    arm_timer();
 }
 
 void engine::perform(const core::effect& e)
@@ -291,8 +301,12 @@ void engine::perform(const core::effect& e)
             finish(*op, e.reason == errc{} ? error_code() : make_error_code(e.reason));
         }
         break;
-    case what::must_stop: finish_at_lease(e.lease, false, errc::lease_lost); break;
-    case what::gone: finish_at_lease(e.lease, false, errc::not_held); break;
+    case what::must_stop:
+        finish_at_lease(e.lease, false, errc::lease_lost);
+        break;
+    case what::gone:
+        finish_at_lease(e.lease, false, errc::not_held);
+        break;
     case what::extended:
         finish_at_lease(
             e.lease, true, e.reason == errc{} ? error_code() : make_error_code(e.reason));
@@ -313,20 +327,9 @@ void engine::perform(const core::effect& e)
     }
 }
 
-void engine::follow_links(core::time_point now)
-{
-    bool unsent = false;
-    for (link& l : links_) {
-        l.follow(now);
-        unsent = unsent || l.has_output();
-    }
-    if (unsent)
-        schedule_turn();
-}
-
 // One timer for everything. It is left alone when it fires early anyway: that costs one wake-up,
 // where moving it would cost as much for every operation.
-void engine::arm_timer(core::time_point)
+void engine::arm_timer()
 {
     const core::time_point wanted = core_.wake_at();
     if (wanted == core::never && (links_.empty() || closed_) && timer_at_ != core::never) {
@@ -341,10 +344,7 @@ void engine::arm_timer(core::time_point)
     timer_->async_wait([self = shared_from_this()](error_code ec) {
         if (ec)
             return;
-        self->enter([&] {
-            self->timer_at_ = core::never;
-            self->core_.wake(shell::now());
-        });
+        self->enter([&] { self->timer_at_ = core::never; }); // settle() does the rest
     });
 }
 

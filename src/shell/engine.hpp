@@ -35,8 +35,8 @@ struct lock_terms {
 // Performs what the locker core decides: sockets, one timer, users' handlers. Decides nothing.
 //
 // One mutex guards all of it. Handlers run outside the mutex; what becomes ready inside the call of
-// a user is delivered in a later turn of the executor, never in that call. Requests that are made in
-// one turn leave together, in one write a node.
+// a user is delivered in a later turn of the executor, never in that call. Requests that are made
+// in one turn leave together, in one write a node.
 //
 // Alive as long as anything is under way. When the execution context is destroyed first,
 // `abandon()` destroys what users are waiting for, as Asio's own services do.
@@ -96,8 +96,7 @@ private:
 
     void settle(core::time_point now);
     void perform(const core::effect& e);
-    void follow_links(core::time_point now);
-    void arm_timer(core::time_point now);
+    void arm_timer();
     void schedule_turn();
     void turn();
     void after_call(core::time_point now);

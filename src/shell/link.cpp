@@ -14,11 +14,12 @@
 
 namespace holdfast::shell {
 
-link::link(
-    engine& owner, core::connection& served, const asio::any_io_executor& executor)
-    : engine_(owner), connection_(served), resolver_(executor), socket_(executor)
-{
-}
+link::link(engine& owner, core::connection& served, const asio::any_io_executor& executor)
+    : engine_(owner),
+      connection_(served),
+      resolver_(executor),
+      socket_(executor)
+{}
 
 // Makes a completion handler that runs `handler` under the engine's mutex, if this socket is still
 // the one that it was made for.
@@ -34,14 +35,18 @@ auto link::guarded(Handler handler)
     };
 }
 
-void link::follow(core::time_point now)
+bool link::follow(core::time_point now)
 {
-    if (state_ != state::closed && !connection_.wants_open()) {
+    const bool wanted = connection_.wants_open();
+    if (wanted == (state_ != state::closed))
+        return false;
+    if (wanted) {
+        start_opening();
+    } else {
         close();
         connection_.closed(asio::error::operation_aborted, now);
     }
-    if (state_ == state::closed && connection_.wants_open())
-        start_opening();
+    return true;
 }
 
 void link::close() noexcept
@@ -139,8 +144,7 @@ void link::read()
     for (;;) {
         const std::span<char> space = connection_.read_space();
         error_code ec;
-        const std::size_t n =
-            socket_.read_some(asio::buffer(space.data(), space.size()), ec);
+        const std::size_t n = socket_.read_some(asio::buffer(space.data(), space.size()), ec);
         if (ec == asio::error::would_block || ec == asio::error::try_again)
             break;
         if (ec)
@@ -163,8 +167,7 @@ void link::flush(core::time_point now)
 {
     if (state_ != state::open || waiting_writable_)
         return;
-    for (std::string_view rest = connection_.output(); !rest.empty();
-         rest = connection_.output()) {
+    for (std::string_view rest = connection_.output(); !rest.empty(); rest = connection_.output()) {
         error_code ec;
         const std::size_t n = socket_.write_some(asio::buffer(rest), ec);
         if (ec == asio::error::would_block || ec == asio::error::try_again)

@@ -25,8 +25,8 @@ class link {
 public:
     link(engine& owner, core::connection& served, const asio::any_io_executor& executor);
 
-    // Opens or closes the socket if the connection wants it so.
-    void follow(core::time_point now);
+    // Opens or closes the socket if the connection wants it so. True if that changed anything.
+    bool follow(core::time_point now);
     // Sends what there is to send, as far as the socket takes it.
     void flush(core::time_point now);
     // Whether flush() would send something.

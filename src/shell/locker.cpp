@@ -28,8 +28,7 @@ locker_options checked(locker_options options)
 
 locker::locker(asio::any_io_executor executor, backend store, locker_options options)
     : engine_(shell::engine::make(std::move(executor), store, checked(options)))
-{
-}
+{}
 
 locker::~locker()
 {
@@ -62,10 +61,9 @@ void locker::start_close(std::shared_ptr<shell::engine> engine, close_handler ha
 
 lock::lock(locker& owner, holdfast::resource what, lock_options options)
     : engine_(owner.engine_),
-      terms_(std::make_shared<const shell::lock_terms>(shell::lock_terms{
-          std::move(what), checked(options), core::terms_of(options)}))
-{
-}
+      terms_(std::make_shared<const shell::lock_terms>(
+          shell::lock_terms{std::move(what), checked(options), core::terms_of(options)}))
+{}
 
 const std::string& lock::resource() const noexcept
 {
@@ -91,15 +89,18 @@ void lock::start_acquire(std::shared_ptr<shell::engine> engine,
 
 lease::lease(std::shared_ptr<shell::engine> engine, std::uint64_t id,
     std::shared_ptr<const shell::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept
-    : engine_(std::move(engine)), terms_(std::move(terms)), fence_(fence), id_(id)
-{
-}
+    : engine_(std::move(engine)),
+      terms_(std::move(terms)),
+      fence_(fence),
+      id_(id)
+{}
 
 lease::lease(lease&& other) noexcept
-    : engine_(std::move(other.engine_)), terms_(std::move(other.terms_)),
-      fence_(std::exchange(other.fence_, std::nullopt)), id_(std::exchange(other.id_, 0))
-{
-}
+    : engine_(std::move(other.engine_)),
+      terms_(std::move(other.terms_)),
+      fence_(std::exchange(other.fence_, std::nullopt)),
+      id_(std::exchange(other.id_, 0))
+{}
 
 lease& lease::operator=(lease&& other) noexcept
 {

@@ -36,8 +36,8 @@ public:
     virtual void deliver() = 0;
 
     const what kind;
-    core::slot_id id = 0;    // its own
-    core::slot_id about;     // of the wait or the lease that it is about
+    core::slot_id id = 0;      // its own
+    core::slot_id about;       // of the wait or the lease that it is about
     operation* next = nullptr; // of those about the same lease
     operation* previous = nullptr;
 };
@@ -53,9 +53,9 @@ public:
         : operation(which, subject),
           executor_(asio::prefer(asio::get_associated_executor(handler, fallback),
               asio::execution::outstanding_work.tracked)),
-          handler_(std::move(handler)), results_(error_code(), std::move(initial)...)
-    {
-    }
+          handler_(std::move(handler)),
+          results_(error_code(), std::move(initial)...)
+    {}
 
     asio::cancellation_slot slot() const noexcept override
     {
@@ -79,13 +79,12 @@ public:
     void deliver() override
     {
         const auto executor = std::move(executor_);
-        asio::dispatch(executor,
-            [handler = std::move(handler_), results = std::move(results_)]() mutable {
-                if (auto slot = asio::get_associated_cancellation_slot(handler);
-                    slot.is_connected())
-                    slot.clear();
-                std::apply(std::move(handler), std::move(results));
-            });
+        asio::dispatch(executor, [handler = std::move(handler_),
+                                     results = std::move(results_)]() mutable {
+            if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+                slot.clear();
+            std::apply(std::move(handler), std::move(results));
+        });
     }
 
 private:

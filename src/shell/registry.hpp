@@ -24,8 +24,7 @@ public:
 
     static registry& of(const asio::any_io_executor& executor)
     {
-        return asio::use_service<registry>(
-            asio::query(executor, asio::execution::context));
+        return asio::use_service<registry>(asio::query(executor, asio::execution::context));
     }
 
     void add(engine& e);

@@ -133,8 +133,8 @@ auto initiate_hold(const Lock& lock, Body body, Token& token)
     using signature = typename hold_signature<body_result<Body>>::type;
     return asio::async_initiate<Token, signature>(
         [](auto handler, Lock held_by, Body work) {
-            const auto strand = asio::make_strand(
-                asio::get_associated_executor(handler, held_by.get_executor()));
+            const auto strand =
+                asio::make_strand(asio::get_associated_executor(handler, held_by.get_executor()));
             asio::co_spawn(
                 strand, run_hold(std::move(held_by), std::move(work)), std::move(handler));
         },
