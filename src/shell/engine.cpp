@@ -47,7 +47,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     if (abandoned_)
         return; // `op` goes, and the handler with it
     operation& added = *op;
-    const core::slot_id id = add(std::move(op));
+    const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
     added.about = core_.acquire(id, terms->what.name(), terms->lease, wait, once, now);
     attach_cancellation(added);
@@ -62,9 +62,9 @@ void engine::wait_lost(core::slot_id lease, error_handler handler)
     if (abandoned_)
         return; // `op` goes, and the handler with it
     operation& added = *op;
-    add(std::move(op));
+    operations_.add(std::move(op));
     if (const errc reason = core_.must_stop(lease); reason != errc{})
-        finish(added, reason);
+        operations_.finish(added, reason);
     else
         attach_cancellation(added);
     after_call(shell::now());
@@ -78,10 +78,10 @@ void engine::extend(core::slot_id lease, error_handler handler)
     if (abandoned_)
         return; // `op` goes, and the handler with it
     operation& added = *op;
-    add(std::move(op));
+    operations_.add(std::move(op));
     const core::time_point now = shell::now();
     if (const errc reason = core_.extend(lease, now); reason != errc{})
-        finish(added, reason);
+        operations_.finish(added, reason);
     else
         attach_cancellation(added);
     after_call(now);
@@ -95,13 +95,13 @@ void engine::release(core::slot_id lease, release_handler handler)
     if (abandoned_)
         return; // `op` goes, and the handler with it
     auto& added = *op;
-    const core::slot_id id = add(std::move(op));
+    const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
     if (core_.release(lease, id, now)) {
         attach_cancellation(added);
     } else {
         added.set_result(release_outcome::expired);
-        finish(added, errc::not_held);
+        operations_.finish(added, errc::not_held);
     }
     after_call(now);
 }
@@ -124,10 +124,10 @@ void engine::close(error_handler handler)
     if (abandoned_)
         return; // `op` goes, and the handler with it
     operation& added = *op;
-    add(std::move(op));
+    operations_.add(std::move(op));
     const core::time_point now = shell::now();
     if (closed_) {
-        finish(added, {});
+        operations_.finish(added, {});
     } else {
         attach_cancellation(added);
         core_.close(now);
@@ -171,16 +171,6 @@ locker_stats engine::stats()
     return s;
 }
 
-core::slot_id engine::add(std::unique_ptr<operation> op)
-{
-    const core::slot_id id = operations_.take();
-    op->id = id;
-    if (op->kind == operation::what::lost || op->kind == operation::what::extend)
-        list_at_lease(*op);
-    operations_[id] = std::move(op);
-    return id;
-}
-
 void engine::attach_cancellation(operation& op)
 {
     auto slot = op.slot();
@@ -195,10 +185,10 @@ void engine::attach_cancellation(operation& op)
 void engine::cancel(core::slot_id id, asio::cancellation_type type)
 {
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<operation>* const found = operations_.find(id);
+    operation* const found = operations_.find(id);
     if (found == nullptr || abandoned_)
         return;
-    operation& op = **found;
+    operation& op = *found;
     const bool only_total =
         (type & (asio::cancellation_type::terminal | asio::cancellation_type::partial)) ==
         asio::cancellation_type::none;
@@ -218,51 +208,8 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
     case operation::what::close:
         break;
     }
-    finish(op, asio::error::operation_aborted);
+    operations_.finish(op, asio::error::operation_aborted);
     after_call(now);
-}
-
-operation* engine::find(core::slot_id id, operation::what kind) noexcept
-{
-    std::unique_ptr<operation>* const found = operations_.find(id);
-    return found != nullptr && (*found)->kind == kind ? found->get() : nullptr;
-}
-
-void engine::list_at_lease(operation& op)
-{
-    const auto index = core::slot_index(op.about);
-    if (index >= at_lease_.size())
-        at_lease_.resize(index + std::size_t(1), nullptr);
-    op.next = at_lease_[index];
-    if (op.next != nullptr)
-        op.next->previous = &op;
-    at_lease_[index] = &op;
-}
-
-// Takes an operation out of the books; it is delivered outside the mutex.
-void engine::finish(operation& op, error_code ec)
-{
-    if (op.kind == operation::what::lost || op.kind == operation::what::extend) {
-        if (op.next != nullptr)
-            op.next->previous = op.previous;
-        (op.previous != nullptr ? op.previous->next : at_lease_[core::slot_index(op.about)]) =
-            op.next;
-    }
-    op.set_error(ec);
-    std::unique_ptr<operation>& slot = operations_[op.id];
-    ready_.push_back(std::move(slot));
-    operations_.give_back(op.id);
-}
-
-void engine::finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec)
-{
-    const auto index = core::slot_index(lease);
-    operation* op = index < at_lease_.size() ? at_lease_[index] : nullptr;
-    while (op != nullptr) {
-        operation& each = *std::exchange(op, op->next);
-        if (each.about == lease && (!only_extensions || each.kind == operation::what::extend))
-            finish(each, ec);
-    }
 }
 
 // Lets the core hear what has happened, until nothing more comes of it; then performs what it has
@@ -288,41 +235,38 @@ void engine::perform(const core::effect& e)
     using what = core::effect::what;
     switch (e.kind) {
     case what::acquired:
-        if (operation* const op = find(e.tag, operation::what::acquire)) {
+        if (operation* const op = operations_.find(e.tag, operation::what::acquire)) {
             lease& granted = static_cast<acquire_operation&>(*op).result<lease>();
             granted.id_ = e.lease;
             granted.fence_ = e.fence;
-            finish(*op, {});
+            operations_.finish(*op, {});
         }
         break;
     case what::wait_ended:
-        if (operation* const op = find(e.tag, operation::what::acquire)) {
+        if (operation* const op = operations_.find(e.tag, operation::what::acquire)) {
             static_cast<acquire_operation&>(*op).set_result(lease());
-            finish(*op, e.reason == errc{} ? error_code() : make_error_code(e.reason));
+            operations_.finish(*op, e.reason == errc{} ? error_code() : make_error_code(e.reason));
         }
         break;
     case what::must_stop:
-        finish_at_lease(e.lease, false, errc::lease_lost);
+        operations_.finish_at_lease(e.lease, false, errc::lease_lost);
         break;
     case what::gone:
-        finish_at_lease(e.lease, false, errc::not_held);
+        operations_.finish_at_lease(e.lease, false, errc::not_held);
         break;
     case what::extended:
-        finish_at_lease(
+        operations_.finish_at_lease(
             e.lease, true, e.reason == errc{} ? error_code() : make_error_code(e.reason));
         break;
     case what::released:
-        if (operation* const op = find(e.tag, operation::what::release)) {
+        if (operation* const op = operations_.find(e.tag, operation::what::release)) {
             static_cast<release_operation&>(*op).set_result(e.outcome);
-            finish(*op, {});
+            operations_.finish(*op, {});
         }
         break;
     case what::closed:
         closed_ = true;
-        for (std::uint32_t i = 0; i < operations_.capacity(); ++i) {
-            if (operation* const op = find(operations_.id_at(i), operation::what::close))
-                finish(*op, {});
-        }
+        operations_.finish_all(operation::what::close, {});
         break;
     }
 }
@@ -370,45 +314,47 @@ void engine::turn()
 void engine::after_call(core::time_point now)
 {
     settle(now);
-    if (!ready_.empty())
+    if (operations_.has_finished())
         schedule_turn();
 }
 
-void engine::deliver_ready(std::unique_lock<std::mutex>& lock)
+void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
-    if (ready_.empty())
+    if (!operations_.has_finished())
         return;
-    std::vector<std::unique_ptr<operation>> batch = std::move(delivering_);
-    batch.swap(ready_);
-    lock.unlock();
-
     // A handler may throw out of here; the others must still have their turn.
-    struct rest {
-        engine& self;
-        std::vector<std::unique_ptr<operation>>& batch;
-        std::size_t done = 0;
-        ~rest()
+    struct delivery {
+        explicit delivery(engine& e) : self(e), batch(std::move(e.spare_))
+        {
+            self.operations_.take_finished(batch);
+        }
+        delivery(const delivery&) = delete;
+        delivery& operator=(const delivery&) = delete;
+        ~delivery()
         {
             const std::lock_guard again(self.mutex_);
-            if (done < batch.size()) {
-                self.ready_.insert(self.ready_.begin(),
-                    std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(done)),
-                    std::make_move_iterator(batch.end()));
+            if (next < batch.size()) {
+                self.operations_.put_back(
+                    batch.begin() + static_cast<std::ptrdiff_t>(next), batch.end());
                 self.schedule_turn();
             }
             batch.clear();
-            self.delivering_ = std::move(batch);
+            self.spare_ = std::move(batch);
         }
-    } progress{*this, batch};
-    while (progress.done < batch.size()) {
-        const std::unique_ptr<operation> op = std::move(batch[progress.done++]);
+        engine& self;
+        operation_table::batch batch;
+        std::size_t next = 0;
+    } all(*this);
+    lock.unlock();
+    while (all.next < all.batch.size()) {
+        const std::unique_ptr<operation> op = std::move(all.batch[all.next++]);
         op->deliver();
     }
 }
 
 void engine::abandon() noexcept
 {
-    std::vector<std::unique_ptr<operation>> orphans;
+    operation_table::batch orphans;
     {
         const std::lock_guard lock(mutex_);
         abandoned_ = true;
@@ -416,13 +362,7 @@ void engine::abandon() noexcept
             l.close();
         links_.clear();
         timer_.reset();
-        for (std::uint32_t i = 0; i < operations_.capacity(); ++i) {
-            if (auto* const op = operations_.find(operations_.id_at(i)))
-                orphans.push_back(std::move(*op));
-        }
-        for (auto& op : ready_)
-            orphans.push_back(std::move(op));
-        ready_.clear();
+        orphans = operations_.take_all();
     }
     orphans.clear(); // destroys handlers, and with them coroutines and their leases
 }

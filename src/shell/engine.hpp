@@ -6,6 +6,7 @@
 #include "shell/clock.hpp"
 #include "shell/entropy.hpp"
 #include "shell/link.hpp"
+#include "shell/operation_table.hpp"
 #include "shell/operations.hpp"
 
 #include <holdfast/backend.hpp>
@@ -75,7 +76,7 @@ public:
             return;
         action();
         settle(shell::now());
-        deliver_ready(lock);
+        deliver_finished(lock);
     }
 
     // The execution context is going away.
@@ -86,13 +87,8 @@ private:
     using error_operation = operation_of<>;
     using release_operation = operation_of<release_outcome>;
 
-    core::slot_id add(std::unique_ptr<operation> op);
     void attach_cancellation(operation& op);
     void cancel(core::slot_id id, asio::cancellation_type type);
-    operation* find(core::slot_id id, operation::what kind) noexcept;
-    void list_at_lease(operation& op);
-    void finish(operation& op, error_code ec);
-    void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
 
     void settle(core::time_point now);
     void perform(const core::effect& e);
@@ -100,7 +96,7 @@ private:
     void schedule_turn();
     void turn();
     void after_call(core::time_point now);
-    void deliver_ready(std::unique_lock<std::mutex>& lock);
+    void deliver_finished(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;
     const asio::any_io_executor executor_;
@@ -111,9 +107,8 @@ private:
     std::unique_ptr<asio::steady_timer> timer_;
     core::time_point timer_at_ = core::never;
 
-    core::slots<std::unique_ptr<operation>> operations_;
-    std::vector<operation*> at_lease_; // by the index of the lease: the first about it
-    std::vector<std::unique_ptr<operation>> ready_, delivering_;
+    operation_table operations_;
+    operation_table::batch spare_; // memory for the next delivery
     bool turn_scheduled_ = false;
     bool closed_ = false;
     bool abandoned_ = false;

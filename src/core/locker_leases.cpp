@@ -1,0 +1,188 @@
+// The life of a lease in locker_core, from the grant to the last that is heard of it.
+#include "core/locker_core.hpp"
+
+#include <algorithm>
+
+namespace holdfast::core {
+
+bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
+{
+    if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
+        look_after(lease, now); // it may have ended unnoticed
+    due_renewals_.clear();
+    lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || (s->now != state::held && s->now != state::ended))
+        return false;
+
+    if (s->now == state::ended) {
+        emit({.kind = effect::what::released, .outcome = release_outcome::expired, .tag = tag});
+        emit({.kind = effect::what::gone, .lease = lease});
+        forget(lease);
+    } else {
+        ++counts_.released;
+        s->release_tag = tag;
+        give_back(lease, now);
+    }
+    absorb(now);
+    return true;
+}
+
+void locker_core::drop(slot_id lease, time_point now)
+{
+    lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || s->now == state::releasing)
+        return;
+    if (s->now == state::held) {
+        ++counts_.released;
+        give_back(lease, now);
+    } else {
+        emit({.kind = effect::what::gone, .lease = lease});
+    }
+    forget(lease);
+    absorb(now);
+}
+
+errc locker_core::extend(slot_id lease, time_point now)
+{
+    if (leases_.find(lease) != nullptr)
+        look_after(lease, now);
+    due_renewals_.clear(); // what follows is a renewal
+    if (const errc reason = must_stop(lease); reason != errc{})
+        return reason;
+
+    lease_slot& s = leases_[lease];
+    s.extension_sent = now;
+    s.extension_ends = now + backend_.patience(s.terms.ttl);
+    s.keeper.renewal_sent(now);
+    const claim_id claim = s.claim;
+    backend_.renew({&claim, 1}, true, now);
+    arm(lease);
+    absorb(now);
+    return errc{};
+}
+
+errc locker_core::must_stop(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || s->now == state::releasing || s->now == state::asking)
+        return errc::not_held;
+    return s->keeper.where() == lease_keeper::phase::kept ? errc{} : errc::lease_lost;
+}
+
+bool locker_core::alive(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    return s != nullptr && (s->now == state::held || s->now == state::ended);
+}
+
+bool locker_core::held(slot_id lease, time_point now) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    return s != nullptr && s->now == state::held && s->keeper.held(now);
+}
+
+time_point locker_core::valid_until(slot_id lease) noexcept
+{
+    const lease_slot* const s = leases_.find(lease);
+    const bool over =
+        s == nullptr || s->now != state::held || s->keeper.where() == lease_keeper::phase::ended;
+    return over ? long_ago : s->keeper.ends_at();
+}
+
+void locker_core::on_validity(const backend_event& event)
+{
+    lease_slot* const s = leases_.find(event.tag);
+    if (s == nullptr || s->now != state::held)
+        return;
+    if (s->keeper.valid_until(event.valid_until))
+        ++counts_.renewals;
+    if (s->extension_ends != never && s->keeper.covers(s->extension_sent)) {
+        s->extension_ends = never;
+        emit({.kind = effect::what::extended, .lease = event.tag});
+    }
+    arm(event.tag);
+}
+
+void locker_core::on_released(const backend_event& event)
+{
+    const lease_slot* const s = leases_.find(event.tag);
+    if (s == nullptr || s->now != state::releasing)
+        return; // dropped or lost: nobody asks
+    emit({.kind = effect::what::released, .outcome = event.outcome, .tag = s->release_tag});
+    forget(event.tag);
+}
+
+// Hands a held lease back to the backend. Renewal stops first, so none can follow the release.
+void locker_core::give_back(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    s.now = state::releasing;
+    s.keeper.end();
+    s.extension_ends = never;
+    lease_wakes_.erase(slot_index(lease));
+    --held_;
+    --active_;
+    emit({.kind = effect::what::gone, .lease = lease});
+    backend_.release(s.claim, now);
+    end_turn(s.queue, now);
+}
+
+void locker_core::lose(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    if (s.keeper.where() == lease_keeper::phase::kept)
+        emit({.kind = effect::what::must_stop, .lease = lease});
+    s.now = state::ended;
+    s.keeper.end();
+    s.extension_ends = never;
+    lease_wakes_.erase(slot_index(lease));
+    --held_;
+    --active_;
+    ++counts_.lost;
+    backend_.release(s.claim, now); // what may be left of it
+    end_turn(s.queue, now);
+}
+
+// Does what the keeper of a lease says is due.
+void locker_core::look_after(slot_id lease, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    if (s.now != state::held)
+        return;
+    if (s.extension_ends <= now) {
+        s.extension_ends = never;
+        emit({.kind = effect::what::extended, .reason = errc::unreachable, .lease = lease});
+    }
+    for (;;) {
+        const auto before = s.keeper.where();
+        switch (s.keeper.due(now)) {
+        case lease_keeper::action::none:
+            return arm(lease);
+        case lease_keeper::action::renew:
+            s.keeper.renewal_sent(now);
+            due_renewals_.push_back(s.claim);
+            break;
+        case lease_keeper::action::stop_work:
+            emit({.kind = effect::what::must_stop, .lease = lease});
+            break;
+        case lease_keeper::action::end:
+            if (before == lease_keeper::phase::kept)
+                emit({.kind = effect::what::must_stop, .lease = lease});
+            return lose(lease, now);
+        }
+    }
+}
+
+void locker_core::arm(slot_id lease)
+{
+    const lease_slot& s = leases_[lease];
+    lease_wakes_.set(slot_index(lease), std::min(s.keeper.wake_at(), s.extension_ends));
+}
+
+void locker_core::forget(slot_id lease)
+{
+    lease_wakes_.erase(slot_index(lease));
+    leases_.give_back(lease);
+}
+
+} // namespace holdfast::core

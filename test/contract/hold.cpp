@@ -1,0 +1,184 @@
+// lock::hold(): the work under a lock as one operation.
+#include "contract/backend_contract.hpp"
+
+#include <stdexcept>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(hold)
+
+task expect_free(holdfast::lock lock)
+{
+    lease next = co_await lock.try_acquire();
+    BOOST_TEST(next.held());
+}
+
+asio::awaitable<int> give_a_number(lease& held)
+{
+    BOOST_TEST(held.held());
+    co_await pause(1ms);
+    co_return 42;
+}
+
+BOOST_DATA_TEST_CASE(it_returns_the_value_of_the_body, every_backend, each)
+{
+    play(each.make(), 2, [](scene& s) -> task {
+        const int value = co_await s.lock(0).hold(give_a_number, asio::use_awaitable);
+        BOOST_TEST(value == 42);
+        co_await expect_free(s.lock(1));
+    });
+}
+
+task fail(lease&)
+{
+    co_await pause(1ms);
+    throw std::runtime_error("the body's own");
+}
+
+BOOST_DATA_TEST_CASE(it_releases_when_the_body_throws, every_backend, each)
+{
+    play(each.make(), 2, [](scene& s) -> task {
+        std::string what;
+        try {
+            co_await s.lock(0).hold(fail);
+        } catch (const std::runtime_error& e) {
+            what = e.what();
+        }
+        BOOST_TEST(what == "the body's own");
+        co_await expect_free(s.lock(1));
+    });
+}
+
+task release_and_fail(lease& held)
+{
+    co_await held.release(); // so that the release of hold() has nothing to do
+    throw std::runtime_error("the body's own");
+}
+
+BOOST_DATA_TEST_CASE(the_error_of_the_body_wins, every_backend, each)
+{
+    play(each.make(), 1, [](scene& s) -> task {
+        std::string what;
+        try {
+            co_await s.lock(0).hold(release_and_fail);
+        } catch (const std::runtime_error& e) {
+            what = e.what();
+        }
+        BOOST_TEST(what == "the body's own");
+    });
+}
+
+task release_early(lease& held)
+{
+    co_await held.release();
+}
+
+BOOST_DATA_TEST_CASE(the_body_may_release_early, every_backend, each)
+{
+    play(each.make(), 1, [](scene& s) -> task {
+        co_await s.lock(0).hold(release_early);
+        co_await expect_free(s.lock(0));
+    });
+}
+
+BOOST_DATA_TEST_CASE(without_a_lease_the_body_does_not_run, every_backend, each)
+{
+    play(each.make(), 2, [](scene& s) -> task {
+        lease held = co_await s.lock(0).acquire();
+        lock_options options;
+        options.wait = 30ms;
+        bool ran = false;
+        error_code why;
+        auto body = [&ran](lease& given) {
+            ran = true;
+            return give_a_number(given);
+        };
+        try {
+            co_await s.lock(1, options).hold(body, asio::use_awaitable);
+        } catch (const boost::system::system_error& e) {
+            why = e.code();
+        }
+        BOOST_TEST(why == errc::contended);
+        BOOST_TEST(!ran);
+    });
+}
+
+struct diary {
+    error_code heard;
+    steady::time_point stopped, ends;
+};
+
+task work_for_ever(lease& held, diary& d)
+{
+    d.ends = held.valid_until();
+    try {
+        co_await pause(30s);
+    } catch (const boost::system::system_error& e) {
+        d.heard = e.code();
+        d.stopped = steady::now();
+        throw;
+    }
+}
+
+BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_in_time, every_backend, each)
+{
+    play(each.make(), 2, [](scene& s) -> task {
+        diary d;
+        auto body = [&d](lease& held) { return work_for_ever(held, d); };
+        error_code why;
+        try {
+            co_await s.lock(0, unrenewed()).hold(body);
+        } catch (const boost::system::system_error& e) {
+            why = e.code();
+        }
+        BOOST_TEST(why == errc::lease_lost);
+        BOOST_TEST(d.heard == asio::error::operation_aborted);
+        BOOST_TEST((d.stopped < d.ends));
+        co_await expect_free(s.lock(1)); // released when the body had stopped
+    });
+}
+
+task ignore_everything(lease& held)
+{
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    while (held.held())
+        co_await pause(5ms);
+}
+
+BOOST_DATA_TEST_CASE(a_body_that_goes_on_beyond_the_end_is_told_so, every_backend, each)
+{
+    play(each.make(), 1, [](scene& s) -> task {
+        error_code why;
+        try {
+            co_await s.lock(0, unrenewed()).hold(ignore_everything);
+        } catch (const boost::system::system_error& e) {
+            why = e.code();
+        }
+        BOOST_TEST(why == errc::lease_lost);
+    });
+}
+
+BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
+{
+    play(each.make(), 2, [](scene& s) -> task {
+        diary d;
+        call<> holding;
+        auto body = [&d](lease& held) { return work_for_ever(held, d); };
+        s.lock(0).hold(body, holding.token());
+        while (s.locker().stats().held == 0)
+            co_await pause(1ms);
+        co_await pause(5ms);
+        holding.cancel();
+        while (!holding.done())
+            co_await pause(1ms);
+        BOOST_TEST(holding.error() == asio::error::operation_aborted);
+        BOOST_TEST(d.heard == asio::error::operation_aborted);
+        co_await expect_free(s.lock(1));
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,96 @@
+#pragma once
+
+// How our types look in the messages of failed tests.
+
+#include "core/locker_core.hpp"
+#include "core/time.hpp"
+#include "redlock/acquire_round.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/release_outcome.hpp>
+
+#include <array>
+#include <ostream>
+#include <string_view>
+
+namespace holdfast {
+
+inline std::ostream& boost_test_print_type(std::ostream& out, errc e)
+{
+    return out << (e == errc{} ? "none" : make_error_code(e).message());
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome outcome)
+{
+    constexpr std::array<std::string_view, 3> names{"released", "expired", "unconfirmed"};
+    return out << names[static_cast<std::size_t>(outcome)];
+}
+
+namespace core {
+
+inline std::ostream& boost_test_print_type(std::ostream& out, effect::what kind)
+{
+    constexpr std::array<std::string_view, 7> names{
+        "acquired", "wait_ended", "must_stop", "gone", "extended", "released", "closed"};
+    return out << names[static_cast<std::size_t>(kind)];
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, backend_event::what kind)
+{
+    constexpr std::array<std::string_view, 6> names{
+        "granted", "refused", "validity", "lost", "released", "frees"};
+    return out << names[static_cast<std::size_t>(kind)];
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, lease_keeper::action action)
+{
+    constexpr std::array<std::string_view, 4> names{"none", "renew", "stop_work", "end"};
+    return out << names[static_cast<std::size_t>(action)];
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, lease_keeper::phase phase)
+{
+    constexpr std::array<std::string_view, 3> names{"kept", "stopping", "ended"};
+    return out << names[static_cast<std::size_t>(phase)];
+}
+
+} // namespace core
+
+namespace redis {
+
+inline std::ostream& boost_test_print_type(std::ostream& out, vote v)
+{
+    constexpr std::array<std::string_view, 5> names{
+        "pending", "granted", "refused", "failed", "unknown"};
+    return out << names[static_cast<std::size_t>(v)];
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, verdict v)
+{
+    constexpr std::array<std::string_view, 4> names{
+        "undecided", "acquired", "contended", "unreachable"};
+    return out << names[static_cast<std::size_t>(v)];
+}
+
+} // namespace redis
+
+} // namespace holdfast
+
+namespace std::chrono {
+
+// In milliseconds of the clock that tests write.
+inline std::ostream& boost_test_print_type(std::ostream& out, holdfast::core::duration d)
+{
+    return out << std::chrono::duration<double, std::milli>(d).count() << " ms";
+}
+
+inline std::ostream& boost_test_print_type(std::ostream& out, holdfast::core::time_point t)
+{
+    if (t == holdfast::core::never)
+        return out << "never";
+    if (t == holdfast::core::long_ago)
+        return out << "long ago";
+    return boost_test_print_type(out, t.time_since_epoch());
+}
+
+} // namespace std::chrono

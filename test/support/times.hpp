@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/time.hpp"
+
+#include <chrono>
+
+namespace holdfast::test {
+
+// Test times are written, never measured: so many milliseconds after a start that is far from the
+// ends of the clock, and that is no round number on any grid.
+inline constexpr core::time_point start{std::chrono::milliseconds(1'000'000'007)};
+
+constexpr core::time_point at(std::chrono::nanoseconds since_start) noexcept
+{
+    return start + since_start;
+}
+
+} // namespace holdfast::test
