@@ -50,8 +50,7 @@ asio::awaitable<void> take_stock(holdfast::locker& locker)
         std::cout << "counting under the lock on \"" << lease.resource() << "\"\n";
         return count_stock(8);
     };
-    // The token is spelled out because the default one cannot bring a value home in Boost 1.81.
-    const int items = co_await lock.hold(body, asio::use_awaitable);
+    const int items = co_await lock.hold(body);
     std::cout << items << " items\n";
 }
 

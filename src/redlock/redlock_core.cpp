@@ -46,6 +46,7 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     const claim_id id = claims_.take();
     claim& c = claims_[id];
     c.begin(tag, resource, token, terms, sessions_.size());
+    encode_set(c);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const node_session& node = *sessions_[i];
         const auto reach = node.now();
@@ -183,10 +184,11 @@ void redlock_core::clean(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     give_up_unsent(c);
+    encode_remove(c, false);
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const bool ready = sessions_[i]->now() == node_session::reachability::ready;
         if (ready && c.may_hold(i) && !c.at[i].deleting)
-            send_remove(i, id, false, now);
+            send_remove(i, id, now);
     }
     if (c.phase == stage::cleaning) {
         claim_ends_.set(slot_index(id), std::max(now, c.last_sent + c.terms.ttl));
@@ -287,10 +289,12 @@ void redlock_core::on_ready(std::size_t node, time_point now)
         if (c == nullptr)
             continue;
         if (c->phase == stage::asking && c->at[node].state == key::unsent) {
+            encode_set(*c);
             send_set(node, id, what::set, now);
             limit_round(id, now);
         } else if (c->phase == stage::cleaning && c->may_hold(node)) {
-            send_remove(node, id, false, now);
+            encode_remove(*c, false);
+            send_remove(node, id, now);
         }
     }
 }

@@ -66,8 +66,11 @@ private:
     void on_orphaned(std::size_t node, const request& r, core::time_point now) override;
     void on_down(std::size_t node, core::time_point now) override;
 
+    // Commands that go to several nodes are encoded once; sending takes the encoded one.
+    void encode_set(const claim& c);
+    void encode_remove(const claim& c, bool by_text);
     void send_set(std::size_t node, core::claim_id id, what kind, core::time_point now);
-    void send_remove(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
+    void send_remove(std::size_t node, core::claim_id id, core::time_point now);
     void send_batch(std::size_t node, std::span<const core::claim_id> claims, bool by_text,
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);

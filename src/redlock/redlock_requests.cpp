@@ -41,9 +41,8 @@ void redlock_core::send(std::size_t node, what kind, std::uint64_t reference, ti
         command_, {.reference = reference, .kind = static_cast<std::uint8_t>(kind), .sent = now});
 }
 
-void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point now)
+void redlock_core::encode_set(const claim& c)
 {
-    claim& c = claims_[id];
     command_.clear();
     resp::append_array_header(command_, 6);
     resp::append_blob(command_, "SET");
@@ -52,6 +51,11 @@ void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point
     resp::append_blob(command_, "NX");
     resp::append_blob(command_, "PX");
     resp::append_blob(command_, in_ms(c.terms.ttl));
+}
+
+void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point now)
+{
+    claim& c = claims_[id];
     send(node, kind, id, now);
     if (kind == what::set) {
         c.sent(node, now);
@@ -61,15 +65,18 @@ void redlock_core::send_set(std::size_t node, claim_id id, what kind, time_point
     }
 }
 
-void redlock_core::send_remove(std::size_t node, claim_id id, bool by_text, time_point now)
+void redlock_core::encode_remove(const claim& c, bool by_text)
 {
-    claim& c = claims_[id];
     command_.clear();
     begin_script(command_, release_script, by_text, 1, 1);
     resp::append_blob(command_, c.resource);
     resp::append_blob(command_, c.token.view());
+}
+
+void redlock_core::send_remove(std::size_t node, claim_id id, time_point now)
+{
     send(node, what::remove, id, now);
-    c.at[node].deleting = true;
+    claims_[id].at[node].deleting = true;
 }
 
 void redlock_core::renew(std::span<const claim_id> claims, bool again, time_point now)
@@ -86,6 +93,7 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
                 if (n.renewing == 0 || again)
                     to_renew_.push_back(id);
             } else if (!n.healing && c.has_majority(now)) {
+                encode_set(c);
                 send_set(i, id, what::heal, now);
             }
         }
@@ -237,12 +245,14 @@ void redlock_core::on_removed(std::size_t node, claim_id id, reply answer, time_
         return;
     c->at[node].deleting = false;
     const resp::value& v = answer.front();
-    if (is_no_script(answer))
-        send_remove(node, id, true, now);
-    else if (v.what == resp::kind::integer)
+    if (is_no_script(answer)) {
+        encode_remove(*c, true);
+        send_remove(node, id, now);
+    } else if (v.what == resp::kind::integer) {
         c->deleted(node, v.integer == 1);
-    else if (v.what != resp::kind::error) // an error leaves the key to its ttl
+    } else if (v.what != resp::kind::error) { // an error leaves the key to its ttl
         return fail_session(node, now);
+    }
 
     if (c->phase == stage::releasing)
         settle_release(id, false, now);

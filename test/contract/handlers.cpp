@@ -135,8 +135,9 @@ BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
         boost::system::system_error, [](auto& e) { return e.code() == errc::contended; });
     held.extend(asio::use_future).get();
     BOOST_TEST(bool(held.release(asio::use_future).get() == release_outcome::released));
-    BOOST_TEST(s.lock(0).hold([](lease&) -> asio::awaitable<int> { co_return 7; },
-                             asio::use_future).get() == 7);
+    BOOST_TEST(s.lock(0)
+                   .hold([](lease&) -> asio::awaitable<int> { co_return 7; }, asio::use_future)
+                   .get() == 7);
     guard.reset();
     s.io.stop();
     runner.join();

@@ -125,7 +125,9 @@ BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_in_time, every_backe
 {
     play(each.make(), 2, [](scene& s) -> task {
         diary d;
-        auto body = [&d](lease& held) { return work_for_ever(held, d); };
+        auto body = [&d](lease& held) {
+            return work_for_ever(held, d);
+        };
         error_code why;
         try {
             co_await s.lock(0, unrenewed()).hold(body);
@@ -133,7 +135,7 @@ BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_in_time, every_backe
             why = e.code();
         }
         BOOST_TEST(why == errc::lease_lost);
-        BOOST_TEST(d.heard == asio::error::operation_aborted);
+        BOOST_TEST(d.heard == aborted);
         BOOST_TEST((d.stopped < d.ends));
         co_await expect_free(s.lock(1)); // released when the body had stopped
     });
@@ -164,7 +166,9 @@ BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
     play(each.make(), 2, [](scene& s) -> task {
         diary d;
         call<> holding;
-        auto body = [&d](lease& held) { return work_for_ever(held, d); };
+        auto body = [&d](lease& held) {
+            return work_for_ever(held, d);
+        };
         s.lock(0).hold(body, holding.token());
         while (s.locker().stats().held == 0)
             co_await pause(1ms);
@@ -172,8 +176,8 @@ BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
         holding.cancel();
         while (!holding.done())
             co_await pause(1ms);
-        BOOST_TEST(holding.error() == asio::error::operation_aborted);
-        BOOST_TEST(d.heard == asio::error::operation_aborted);
+        BOOST_TEST(holding.error() == aborted);
+        BOOST_TEST(d.heard == aborted);
         co_await expect_free(s.lock(1));
     });
 }

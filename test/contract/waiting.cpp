@@ -83,7 +83,7 @@ BOOST_DATA_TEST_CASE(a_cancelled_waiter_leaves_the_queue, every_backend, each)
         first.cancel();
         while (!first.done())
             co_await pause(1ms);
-        BOOST_TEST(first.error() == asio::error::operation_aborted);
+        BOOST_TEST(first.error() == aborted);
         BOOST_TEST(!first.result<lease>());
         BOOST_TEST(s.locker().stats().waiting == 1u);
 
@@ -107,7 +107,7 @@ BOOST_DATA_TEST_CASE(a_waiter_that_has_asked_the_store_can_be_cancelled, every_b
         waiter.cancel();
         while (!waiter.done())
             co_await pause(1ms);
-        BOOST_TEST(waiter.error() == asio::error::operation_aborted);
+        BOOST_TEST(waiter.error() == aborted);
         BOOST_TEST(held.held());
     });
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/print.hpp"
+
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -46,9 +48,10 @@ void run_until(asio::io_context& io, Done done, steady::duration limit = hang_li
     const auto deadline = steady::now() + limit;
     io.restart();
     while (!done()) {
-        if (io.run_one_until(deadline) == 0)
-            BOOST_FAIL(steady::now() < deadline ? "nothing is left that could end the wait"
-                                                : "the wait does not end");
+        if (io.run_one_until(deadline) != 0)
+            continue;
+        const bool idle = io.stopped();
+        BOOST_FAIL((idle ? "nothing is left that could end the wait" : "the wait does not end"));
     }
 }
 
@@ -92,8 +95,8 @@ inline std::string unique_name()
 /// Some lockers on one backend, as if in different processes, and a resource for them.
 class scene {
 public:
-    explicit scene(const backend& store, std::size_t lockers = 1,
-        const locker_options& options = {})
+    explicit scene(
+        const backend& store, std::size_t lockers = 1, const locker_options& options = {})
     {
         while (all_.size() < lockers)
             all_.emplace_back(io.get_executor(), store, options);
@@ -114,7 +117,8 @@ public:
                 BOOST_TEST(!ec, ec.message());
                 --open;
             });
-        run_until(io, [&] { return open == 0; }, 10s);
+        run_until(
+            io, [&] { return open == 0; }, 10s);
         expect_no_work_left(io);
     }
 

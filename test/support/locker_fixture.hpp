@@ -1,0 +1,128 @@
+#pragma once
+
+#include "core/locker_core.hpp"
+#include "core/terms.hpp"
+#include "support/printing.hpp"
+#include "support/scripted_backend.hpp"
+#include "support/times.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::test {
+
+// Random bits that are none, but differ from call to call.
+class counting_entropy final : public core::entropy {
+public:
+    void fill(std::span<std::byte> out) override
+    {
+        ++calls;
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = static_cast<std::byte>(i < 8 ? calls >> (8 * i) : 0);
+    }
+    std::uint64_t calls = 0;
+};
+
+// A locker core over a scripted backend, with a clock that the test moves.
+struct locker_fixture {
+    scripted_backend store;
+    counting_entropy random;
+    locker_options options{.retry_min = std::chrono::milliseconds(8),
+        .retry_max = std::chrono::milliseconds(128)};
+    core::locker_core locker{store, random, options, 1};
+    core::time_point now = start;
+    lock_options usual{.ttl = std::chrono::seconds(9)};
+
+    void pass(core::duration d) { now += d; }
+
+    core::slot_id acquire(std::uint64_t tag, std::string_view resource = "A",
+        std::chrono::milliseconds wait = std::chrono::seconds(10))
+    {
+        return locker.acquire(tag, resource, core::terms_of(usual), wait, false, now);
+    }
+    core::slot_id try_acquire(std::uint64_t tag, std::string_view resource = "A")
+    {
+        return locker.acquire(
+            tag, resource, core::terms_of(usual), std::chrono::milliseconds(0), true, now);
+    }
+
+    // Passes the time to the next moment at which the locker wants to be woken, and wakes it.
+    void sleep()
+    {
+        now = std::max(now, locker.wake_at());
+        locker.wake(now);
+    }
+
+    // As a shell does, until `end`.
+    void sleep_until(core::time_point end)
+    {
+        while (locker.wake_at() <= end)
+            sleep();
+        now = end;
+        locker.wake(now);
+    }
+
+    // All effects since the last call, in words, in order.
+    std::string effects()
+    {
+        std::string all;
+        while (const auto e = locker.next_effect()) {
+            all += all.empty() ? "" : ", ";
+            all += in_words(*e);
+        }
+        return all;
+    }
+
+    // The lease that came of the only claim that is asked for now.
+    core::slot_id granted()
+    {
+        store.grant(store.latest);
+        locker.wake(now);
+        core::slot_id lease = 0;
+        while (const auto e = locker.next_effect()) {
+            if (e->kind == core::effect::what::acquired)
+                lease = e->lease;
+        }
+        return lease;
+    }
+
+    std::string calls()
+    {
+        std::string all;
+        for (const std::string& line : store.calls)
+            all += (all.empty() ? "" : ", ") + line;
+        store.calls.clear();
+        return all;
+    }
+
+    locker_stats stats() const
+    {
+        locker_stats s;
+        locker.add_to(s);
+        return s;
+    }
+
+    static std::string in_words(const core::effect& e)
+    {
+        using what = core::effect::what;
+        const std::string reason =
+            e.reason == errc{} ? "nothing" : make_error_code(e.reason).message();
+        const std::string tag = std::to_string(e.tag);
+        switch (e.kind) {
+        case what::acquired: return tag + " acquired";
+        case what::wait_ended: return tag + " ended: " + reason;
+        case what::must_stop: return "must stop";
+        case what::gone: return "gone";
+        case what::extended: return "extended: " + reason;
+        case what::released: {
+            constexpr std::string_view outcomes[] = {"released", "expired", "unconfirmed"};
+            return tag + " " + std::string(outcomes[static_cast<std::size_t>(e.outcome)]);
+        }
+        case what::closed: return "closed";
+        }
+        return "?";
+    }
+};
+
+} // namespace holdfast::test

@@ -1,0 +1,182 @@
+#pragma once
+
+#include "core/backend.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+
+// A backend that does what a test tells it to, keeps a record of its calls, and insists on the
+// contract of the seam: every claim ends once, and nothing is asked of one that has ended.
+class scripted_backend final : public core::backend_core {
+public:
+    enum class stage { asking, held, ended };
+    struct claim {
+        std::uint64_t tag = 0;
+        std::string resource;
+        core::claim_terms terms{};
+        core::time_point asked{};
+        stage now = stage::asking;
+        bool released = false, abandoned = false, granted = false;
+    };
+
+    // What happened, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
+    std::vector<std::string> calls;
+    std::map<core::claim_id, claim> claims; // all there have ever been
+    core::claim_id latest = 0;
+    bool clean = true;                      // what drained() says
+    bool is_closed = false;
+    core::duration how_patient = std::chrono::milliseconds(50);
+    errc abandoned_as = errc::unreachable;
+    std::optional<errc> refuse_at_once{}; // answer attempts inside the call, as memory() does
+    bool grant_at_once = false;
+
+    void grant(core::claim_id id, core::time_point valid_until,
+        std::optional<std::uint64_t> fence = std::nullopt)
+    {
+        claim& c = open(id, stage::asking, "grant");
+        c.now = stage::held;
+        c.granted = true;
+        push({.kind = what::granted, .tag = c.tag, .valid_until = valid_until, .fence = fence});
+    }
+
+    // As long a lease as the terms allow.
+    void grant(core::claim_id id)
+    {
+        const claim& c = claims.at(id);
+        grant(id, c.asked + c.terms.ttl - c.terms.drift);
+    }
+
+    void refuse(core::claim_id id, errc reason = errc::contended)
+    {
+        claim& c = open(id, stage::asking, "refuse");
+        c.now = stage::ended;
+        push({.kind = what::refused, .reason = reason, .tag = c.tag});
+    }
+
+    void confirm(core::claim_id id, core::time_point valid_until)
+    {
+        const claim& c = open(id, stage::held, "confirm");
+        push({.kind = what::validity, .tag = c.tag, .valid_until = valid_until});
+    }
+
+    void lose(core::claim_id id)
+    {
+        push({.kind = what::lost, .tag = open(id, stage::held, "lose").tag});
+    }
+
+    void end_release(core::claim_id id, release_outcome outcome = release_outcome::released)
+    {
+        push({.kind = what::released, .outcome = outcome, .tag = claims.at(id).tag});
+    }
+
+    void frees(std::uint64_t tag, core::time_point when, errc reason = {})
+    {
+        push({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
+    }
+
+    std::size_t attempts() const { return claims.size(); }
+    std::uint64_t watched() const { return watched_; }
+
+    core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
+        const core::claim_terms& terms, core::time_point now) override
+    {
+        require(!is_closed, "attempt after close");
+        for (const auto& [id, c] : claims)
+            require(c.now != stage::asking || c.resource != resource, "two attempts at once");
+        const core::claim_id id = ++latest;
+        claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
+        record("attempt " + claims[id].resource);
+        if (refuse_at_once)
+            refuse(id, *refuse_at_once);
+        else if (grant_at_once)
+            grant(id);
+        return id;
+    }
+
+    errc abandon(core::claim_id id, core::time_point) override
+    {
+        claim& c = open(id, stage::asking, "abandon");
+        c.now = stage::ended;
+        c.abandoned = true;
+        record("abandon " + c.resource);
+        return abandoned_as;
+    }
+
+    void renew(std::span<const core::claim_id> ids, bool again, core::time_point) override
+    {
+        std::string line = again ? "renew again" : "renew";
+        for (const core::claim_id id : ids)
+            line += " " + open(id, stage::held, "renew").resource;
+        record(std::move(line));
+    }
+
+    void release(core::claim_id id, core::time_point) override
+    {
+        claim& c = open(id, stage::held, "release");
+        c.now = stage::ended;
+        c.released = true;
+        record("release " + c.resource);
+    }
+
+    void watch(std::uint64_t tag, std::string_view resource, core::time_point) override
+    {
+        watched_ = tag;
+        record("watch " + std::string(resource));
+    }
+
+    core::duration patience(core::duration) const noexcept override { return how_patient; }
+
+    std::optional<core::backend_event> next_event() override
+    {
+        if (events_.empty())
+            return std::nullopt;
+        const core::backend_event e = events_.front();
+        events_.pop_front();
+        return e;
+    }
+
+    core::time_point wake_at() const noexcept override { return core::never; }
+    void wake(core::time_point) override {}
+    std::span<core::connection* const> connections() noexcept override { return {}; }
+    bool drained() const noexcept override { return clean; }
+    void close(core::time_point) override
+    {
+        require(!is_closed, "closed twice");
+        is_closed = true;
+        record("close");
+    }
+    std::vector<node_stats> nodes() const override { return {}; }
+
+private:
+    using what = core::backend_event::what;
+
+    static void require(bool kept, const std::string& promise)
+    {
+        if (!kept)
+            throw std::logic_error("the locker broke the contract of its backend: " + promise);
+    }
+
+    claim& open(core::claim_id id, stage expected, const char* call)
+    {
+        const auto found = claims.find(id);
+        require(found != claims.end() && found->second.now == expected,
+            std::string(call) + " of claim " + std::to_string(id));
+        return found->second;
+    }
+
+    void push(const core::backend_event& e) { events_.push_back(e); }
+    void record(std::string line) { calls.push_back(std::move(line)); }
+
+    std::deque<core::backend_event> events_;
+    std::uint64_t watched_ = 0;
+};
+
+} // namespace holdfast::test

@@ -1,0 +1,276 @@
+#include "core/lease_keeper.hpp"
+
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using action = lease_keeper::action;
+using phase = lease_keeper::phase;
+
+namespace {
+
+constexpr duration patience = 450ms;
+constexpr duration grid = duration(9s) / 128;
+
+constexpr lease_terms usual{.ttl = 9s,
+    .drift = 100ms,
+    .guard = 500ms,
+    .max_hold = holdfast::forever,
+    .handoff_time = {},
+    .handoff_limit = 0,
+    .renews = true};
+
+constexpr lease_terms unrenewed()
+{
+    lease_terms t = usual;
+    t.renews = false;
+    return t;
+}
+
+constexpr lease_terms held_at_most(std::chrono::milliseconds limit)
+{
+    lease_terms t = usual;
+    t.max_hold = limit;
+    return t;
+}
+
+// What a grant or a renewal that was asked for at `asked` is worth.
+time_point worth(std::chrono::milliseconds asked)
+{
+    return at(asked + 8900ms);
+}
+
+lease_keeper keeper_of(const lease_terms& terms)
+{
+    return lease_keeper(terms, at(0ms), worth(0ms), patience);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(core_lease_keeper)
+
+// One that was never given a lease holds nothing and wants nothing.
+BOOST_AUTO_TEST_CASE(without_a_lease)
+{
+    lease_keeper k;
+    BOOST_TEST(!k.held(at(0ms)));
+    BOOST_TEST(k.due(at(0ms)) == action::none);
+    BOOST_TEST(k.wake_at() == never);
+}
+
+// A lease is renewed at a third of its ttl, or up to one step of the common grid before it, and not
+// earlier.
+BOOST_AUTO_TEST_CASE(renews_at_a_third)
+{
+    lease_keeper k = keeper_of(usual);
+    const time_point first = k.wake_at();
+    BOOST_TEST(first <= at(3s));
+    BOOST_TEST(first > at(3s) - grid);
+    BOOST_TEST(k.due(first - 1ns) == action::none);
+    BOOST_TEST(k.due(first) == action::renew);
+    BOOST_TEST(k.where() == phase::kept);
+}
+
+// Leases of about the same age are renewed at the same moment, so that they share one call.
+BOOST_AUTO_TEST_CASE(neighbours_renew_together)
+{
+    const auto renewal_of = [](duration asked) {
+        return lease_keeper(usual, at(asked), worth(0ms), patience).wake_at();
+    };
+    int moments = 1;
+    for (int i = 1; i < 70; ++i)
+        moments += renewal_of(i * 1ms) != renewal_of((i - 1) * 1ms) ? 1 : 0;
+    BOOST_TEST(moments <= 2);
+}
+
+// A renewal that is not confirmed within the patience is sent again; one that is, a third later.
+BOOST_AUTO_TEST_CASE(retries_until_confirmed)
+{
+    lease_keeper k = keeper_of(usual);
+    k.renewal_sent(at(3s));
+    BOOST_TEST(k.wake_at() == at(3s) + patience);
+    BOOST_TEST(k.due(at(3s) + patience - 1ns) == action::none);
+    BOOST_TEST(k.due(at(3s) + patience) == action::renew);
+
+    k.renewal_sent(at(3450ms));
+    BOOST_TEST(!k.valid_until(worth(3s))); // the first one, late: not this one
+    BOOST_TEST(k.due(at(3450ms) + patience) == action::renew);
+    k.renewal_sent(at(3900ms));
+    BOOST_TEST(k.valid_until(worth(3900ms)));
+    BOOST_TEST(!k.valid_until(worth(3900ms))); // counts once
+    BOOST_TEST(k.wake_at() <= at(6900ms));
+    BOOST_TEST(k.wake_at() > at(6900ms) - grid);
+}
+
+// The work is told to stop a guard time before the end, once, and the lease ends with its validity.
+BOOST_AUTO_TEST_CASE(stops_and_ends_by_the_clock)
+{
+    lease_keeper k = keeper_of(unrenewed());
+    const time_point end = worth(0ms);
+    BOOST_TEST(k.wake_at() == end - 500ms);
+    BOOST_TEST(k.due(end - 500ms - 1ns) == action::none);
+    BOOST_TEST(k.due(end - 500ms) == action::stop_work);
+    BOOST_TEST(k.where() == phase::stopping);
+    BOOST_TEST(k.due(end - 500ms) == action::none);
+    BOOST_TEST(k.wake_at() == end);
+    BOOST_TEST(k.held(end - 1ns));
+    BOOST_TEST(!k.held(end));
+    BOOST_TEST(k.due(end - 1ns) == action::none);
+    BOOST_TEST(k.due(end) == action::end);
+    BOOST_TEST(k.due(end) == action::none);
+    BOOST_TEST(k.where() == phase::ended);
+    BOOST_TEST(k.wake_at() == never);
+}
+
+// Whoever sleeps through it all is told of the end alone, which includes that work must stop.
+BOOST_AUTO_TEST_CASE(a_long_sleep_goes_straight_to_the_end)
+{
+    lease_keeper k = keeper_of(usual);
+    BOOST_TEST(k.due(at(1h)) == action::end);
+    BOOST_TEST(!k.held(at(1h)));
+}
+
+// Once work was told to stop, no late renewal makes the lease good again, and bad news still counts.
+BOOST_AUTO_TEST_CASE(there_is_no_way_back)
+{
+    lease_keeper k = keeper_of(usual);
+    const time_point end = worth(0ms);
+    k.renewal_sent(end - 600ms);
+    BOOST_REQUIRE(k.due(end - 500ms) == action::stop_work);
+    BOOST_TEST(!k.valid_until(worth(8300ms)));
+    BOOST_TEST(k.ends_at() == end);
+    BOOST_TEST(k.where() == phase::stopping);
+    BOOST_TEST(!k.valid_until(end - 200ms));
+    BOOST_TEST(k.due(end - 200ms) == action::end);
+    BOOST_TEST(!k.valid_until(worth(8400ms)));
+    BOOST_TEST(!k.held(end - 100ms));
+    BOOST_TEST(k.due(end - 100ms) == action::none);
+}
+
+// Bad news before that moves the end forward.
+BOOST_AUTO_TEST_CASE(a_shorter_validity_counts_at_once)
+{
+    lease_keeper k = keeper_of(usual);
+    BOOST_TEST(!k.valid_until(at(2s)));
+    BOOST_TEST(k.ends_at() == at(2s));
+    BOOST_TEST(k.wake_at() == at(1500ms));
+    BOOST_TEST(k.due(at(1500ms)) == action::stop_work);
+}
+
+// With manual renewal nothing is renewed, but an extension counts.
+BOOST_AUTO_TEST_CASE(manual_renewal)
+{
+    lease_keeper k = keeper_of(unrenewed());
+    BOOST_TEST(k.due(at(8s)) == action::none);
+    k.renewal_sent(at(8s));
+    BOOST_TEST(!k.covers(at(8s)));
+    BOOST_TEST(k.valid_until(worth(8s)));
+    BOOST_TEST(k.covers(at(8s)));
+    BOOST_TEST(k.ends_at() == worth(8s));
+    BOOST_TEST(k.wake_at() == worth(8s) - 500ms);
+}
+
+// max_hold ends a lease however well it is renewed, and what would outlast it is not renewed.
+BOOST_AUTO_TEST_CASE(max_hold_is_a_limit)
+{
+    lease_keeper k = keeper_of(held_at_most(10s));
+    BOOST_REQUIRE(k.due(k.wake_at()) == action::renew);
+    k.renewal_sent(at(3s));
+    BOOST_TEST(k.valid_until(worth(3s))); // beyond 10 s
+    BOOST_TEST(k.ends_at() == at(10s));
+    BOOST_TEST(k.due(at(9500ms) - 1ns) == action::none);
+    BOOST_TEST(k.due(at(9500ms)) == action::stop_work);
+    BOOST_TEST(k.due(at(10s)) == action::end);
+}
+
+// A limit shorter than the first lease needs no renewal at all.
+BOOST_AUTO_TEST_CASE(a_short_max_hold_needs_no_renewal)
+{
+    lease_keeper k = keeper_of(held_at_most(5s));
+    BOOST_TEST(k.wake_at() == at(4500ms));
+    BOOST_TEST(k.due(at(4499ms)) == action::none);
+}
+
+// stop() gives the work its grace and no more, and never lengthens a lease.
+BOOST_AUTO_TEST_CASE(stop_with_grace)
+{
+    lease_keeper k = keeper_of(usual);
+    k.stop(at(1s), 500ms);
+    BOOST_TEST(k.where() == phase::stopping);
+    BOOST_TEST(k.ends_at() == at(1500ms));
+    BOOST_TEST(k.wake_at() == at(1500ms));
+    BOOST_TEST(!k.valid_until(worth(1s)));
+    k.stop(at(1400ms), 500ms);
+    BOOST_TEST(k.ends_at() == at(1500ms));
+    BOOST_TEST(k.due(at(1500ms) - 1ns) == action::none);
+    BOOST_TEST(k.due(at(1500ms)) == action::end);
+
+    lease_keeper late = keeper_of(usual);
+    late.stop(worth(0ms) - 100ms, 500ms);
+    BOOST_TEST(late.ends_at() == worth(0ms));
+}
+
+// In any sequence of events: whoever calls due() until it answers none may sleep until wake_at(),
+// which is in the future; the phases only go forward; from `stopping` on the end only comes nearer;
+// a renewal is asked for only while the lease is kept; and nobody holds it at or after its end.
+BOOST_AUTO_TEST_CASE(any_sequence_of_events)
+{
+    for (unsigned seed = 1; seed <= 2000; ++seed) {
+        BOOST_TEST_CONTEXT("seed " << seed)
+        {
+            std::mt19937 random(seed);
+            const auto some = [&](unsigned limit) { return duration(1ms) * (random() % limit); };
+            lease_terms terms = random() % 3 == 0 ? held_at_most(std::chrono::seconds(
+                                                        1 + random() % 30))
+                                                  : usual;
+            terms.renews = random() % 4 != 0;
+            lease_keeper k(terms, at(0ms), worth(0ms), 1ms + some(500));
+            time_point now = at(0ms), last_sent = now;
+            phase before = k.where();
+            time_point end_before = k.ends_at();
+            for (int step = 0; step < 60 && k.where() != phase::ended; ++step) {
+                now = random() % 2 == 0 ? std::max(now, k.wake_at()) : now + some(2000);
+                switch (random() % 8) {
+                case 0:
+                    k.renewal_sent(now);
+                    last_sent = now;
+                    break;
+                case 1:
+                case 2:
+                case 3: k.valid_until(last_sent + terms.ttl - terms.drift); break;
+                case 4: k.valid_until(now + some(9000)); break;
+                case 5:
+                    if (random() % 4 == 0)
+                        k.stop(now, some(1000));
+                    break;
+                default: break;
+                }
+                int calls = 0;
+                for (action a = k.due(now); a != action::none; a = k.due(now)) {
+                    BOOST_REQUIRE(++calls <= 3);
+                    if (a == action::renew) {
+                        BOOST_REQUIRE(k.where() == phase::kept);
+                        BOOST_REQUIRE(terms.renews);
+                        k.renewal_sent(now);
+                        last_sent = now;
+                    }
+                }
+                BOOST_REQUIRE(k.wake_at() > now);
+                BOOST_REQUIRE(k.where() >= before);
+                BOOST_REQUIRE((before == phase::kept || k.ends_at() <= end_before));
+                BOOST_REQUIRE(k.ends_at() <= later(at(0ms), terms.max_hold));
+                BOOST_REQUIRE(k.held(now) == (k.where() != phase::ended));
+                before = k.where();
+                end_before = k.ends_at();
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
