@@ -1,4 +1,4 @@
-#include "resp/reader.hpp"
+#include "unit/resp/reading.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,196 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace holdfast::resp;
-using namespace std::string_literals;
-using namespace std::string_view_literals;
-using status = reader::status;
-
-namespace {
-
-// A reply in writing, so that two replies can be compared, and printed when they differ.
-std::string describe(std::span<const value> reply)
-{
-    static constexpr std::string_view names[] = {"simple", "blob", "integer", "real", "boolean",
-        "null", "error", "array", "map", "set", "push"};
-    std::string out;
-    for (const value& v : reply) {
-        out += out.empty() ? "" : " ";
-        out += names[static_cast<std::size_t>(v.what)];
-        if (v.what >= kind::array)
-            out += ':' + std::to_string(v.count);
-        else if (v.what == kind::integer || v.what == kind::boolean)
-            out += ':' + std::to_string(v.integer);
-        else if (v.what != kind::null)
-            out += "'" + std::string(v.text) + "'";
-    }
-    return out;
-}
-
-// All that comes out of the reader as it stands, one line a reply, "broken" at the end if it is.
-std::string drain(reader& r)
-{
-    std::string out;
-    for (;;) {
-        switch (r.next()) {
-        case status::need_more:
-            return out;
-        case status::broken:
-            return out + "broken: " + std::string(r.problem()) + '\n';
-        case status::reply:
-            out += describe(r.reply()) + '\n';
-        }
-    }
-}
-
-std::string read_whole(std::string_view bytes, reader_limits limits = {})
-{
-    reader r(limits);
-    r.feed(bytes);
-    return drain(r);
-}
-
-// The same in pieces that end at the given places. A broken reader says so once.
-std::string read_pieces(
-    std::string_view bytes, const std::vector<std::size_t>& cuts, reader_limits limits = {})
-{
-    reader r(limits);
-    std::string out;
-    std::size_t from = 0;
-    for (std::size_t i = 0; i <= cuts.size() && r.problem().empty(); ++i) {
-        const std::size_t to = i < cuts.size() ? cuts[i] : bytes.size();
-        r.feed(bytes.substr(from, to - from));
-        out += drain(r);
-        from = to;
-    }
-    return out;
-}
-
-std::string read_byte_by_byte(std::string_view bytes, reader_limits limits = {})
-{
-    std::vector<std::size_t> cuts;
-    for (std::size_t i = 1; i < bytes.size(); ++i)
-        cuts.push_back(i);
-    return read_pieces(bytes, cuts, limits);
-}
-
-struct example {
-    std::string_view bytes;
-    std::string_view means;
-};
-
-constexpr example examples[] = {
-    {"+OK\r\n", "simple'OK'"},
-    {"+\r\n", "simple''"},
-    {"+a\0b\r\n"sv, "simple'a\0b'"sv},
-    {"-ERR no such thing\r\n", "error'ERR no such thing'"},
-    {":1\r\n", "integer:1"},
-    {":0\r\n", "integer:0"},
-    {":-12\r\n", "integer:-12"},
-    {":9223372036854775807\r\n", "integer:9223372036854775807"},
-    {":-9223372036854775808\r\n", "integer:-9223372036854775808"},
-    {"$-1\r\n", "null"},
-    {"*-1\r\n", "null"},
-    {"_\r\n", "null"},
-    {"#t\r\n", "boolean:1"},
-    {"#f\r\n", "boolean:0"},
-    {",3.25\r\n", "real'3.25'"},
-    {",-1e+20\r\n", "real'-1e+20'"},
-    {",-inf\r\n", "real'-inf'"},
-    {",nan\r\n", "real'nan'"},
-    {"(-3492890328409238509324850943850943825024385\r\n",
-        "blob'-3492890328409238509324850943850943825024385'"},
-    {"$0\r\n\r\n", "blob''"},
-    {"$5\r\nhello\r\n", "blob'hello'"},
-    {"$6\r\na\r\nb\0c\r\n"sv, "blob'a\r\nb\0c'"sv},
-    {"!9\r\nERR oh no\r\n", "error'ERR oh no'"},
-    {"=7\r\ntxt:abc\r\n", "blob'abc'"},
-    {"=4\r\nmkd:\r\n", "blob''"},
-    {"*0\r\n", "array:0"},
-    {"%0\r\n", "map:0"},
-    {"~0\r\n", "set:0"},
-    {">0\r\n", "push:0"},
-    {"*2\r\n:1\r\n$1\r\nx\r\n", "array:2 integer:1 blob'x'"},
-    {"*2\r\n*2\r\n*0\r\n_\r\n~1\r\n#t\r\n", "array:2 array:2 array:0 null set:1 boolean:1"},
-    {"%2\r\n+a\r\n:1\r\n+b\r\n%1\r\n+c\r\n$-1\r\n",
-        "map:4 simple'a' integer:1 simple'b' map:2 simple'c' null"},
-    {">3\r\n+message\r\n+channel\r\n$2\r\nhi\r\n",
-        "push:3 simple'message' simple'channel' blob'hi'"},
-    {"*3\r\n*-1\r\n*1\r\n-ERR x\r\n,0.5\r\n", "array:3 null array:1 error'ERR x' real'0.5'"},
-    // Attributes are dropped, wherever they stand and whatever they contain.
-    {"|1\r\n+ttl\r\n:3600\r\n$1\r\nx\r\n", "blob'x'"},
-    {"|0\r\n:1\r\n", "integer:1"},
-    {"*2\r\n:1\r\n|1\r\n+k\r\n*1\r\n+v\r\n:2\r\n", "array:2 integer:1 integer:2"},
-    {"*1\r\n|1\r\n+k\r\n|1\r\n+deeper\r\n_\r\n+v\r\n|1\r\n+a\r\n+b\r\n*1\r\n:9\r\n",
-        "array:1 array:1 integer:9"},
-};
-
-struct refusal {
-    std::string_view reason;
-    std::vector<std::string_view> inputs;
-};
-
-// What a reader must refuse however it arrives, and the reason that it gives.
-const refusal refusals[] = {
-    {"a value of unknown type", {"hello\r\n", "\r\n", "\0"sv, "\xff", "*1\r\nX"}},
-    {"a line feed without a carriage return", {"+a\n"}},
-    {"a carriage return without a line feed", {"+a\rb\r\n", "+a\r\r\n"}},
-    {"an integer that is not one",
-        {":\r\n", ":+5\r\n", ":-0\r\n", ":-\r\n", ":--1\r\n", ": 1\r\n", ":1 \r\n", ":01\r\n",
-            ":0x1\r\n", ":9223372036854775808\r\n", ":-9223372036854775809\r\n"}},
-    {"a null with content", {"_x\r\n"}},
-    {"a boolean that is neither true nor false", {"#\r\n", "#true\r\n"}},
-    {"a real number that is not one",
-        {",\r\n", ",1.\r\n", ",.5\r\n", ",1e\r\n", ",1.2.3\r\n", ",infinity\r\n"}},
-    {"a big number that is not one", {"(\r\n", "(-\r\n", "(12a\r\n"}},
-    {"a length that is not a number",
-        {"$\r\n", "!\r\n", "=\r\n", "*\r\n", "$?\r\n", "*?\r\n",
-            "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n$?\r\n", "$+1\r\n", "$-0\r\n", "$ 1\r\n", "$01\r\n",
-            "$1x\r\n", "$18446744073709551615\r\n", "$18446744073709551614\r\n",
-            "*18446744073709551617\r\n"}},
-    {"a negative length",
-        {"$-2\r\n", "!-1\r\n", "=-1\r\n", "%-1\r\n", "~-1\r\n", ">-1\r\n", "|-1\r\n", "*-2\r\n"}},
-    {"a string that is too long",
-        {"$1073741824\r\n", "$9223372036854775807\r\n", "!9223372036854775806\r\n"}},
-    {"a reply with too many elements",
-        {"*9999999999\r\n", "*4294967297\r\n", "%9223372036854775807\r\n",
-            "%4611686018427387904\r\n", "|9223372036854775807\r\n"}},
-    {"a string that does not end where it should",
-        {"$1\r\nabc\r\n", "$3\r\nab\r\n+OK\r\n", "$3\r\nabc\rx", "$3\r\nabc\n"}},
-    {"a verbatim string without its format", {"=3\r\ntxt\r\n", "=5\r\ntxtab\r\n"}},
-    {"a push inside a reply", {"*1\r\n>1\r\n+x\r\n", "*1\r\n>0\r\n", "|1\r\n+k\r\n>1\r\n+x\r\n"}},
-};
-
-std::string repeat(std::string_view part, std::size_t times)
-{
-    std::string out;
-    for (std::size_t i = 0; i < times; ++i)
-        out += part;
-    return out;
-}
-
-// `before`, filled up with x to `size` bytes, and a line end.
-std::string line_of(std::string_view before, std::size_t size)
-{
-    std::string out(before);
-    out.resize(size, 'x');
-    return out + "\r\n";
-}
-
-std::string blob_of(std::size_t size)
-{
-    return '$' + std::to_string(size) + "\r\n" + std::string(size, 'x') + "\r\n";
-}
-
-// Whether it is read as one reply, which must not depend on how it arrives.
-bool accepts(std::string_view bytes, reader_limits limits)
-{
-    const std::string whole = read_whole(bytes, limits);
-    BOOST_TEST(read_byte_by_byte(bytes, limits) == whole);
-    return !whole.empty() && whole.find("broken") == std::string::npos;
-}
-
-} // namespace
+using namespace holdfast::test;
 
 BOOST_AUTO_TEST_SUITE(resp_reader)
 
@@ -211,38 +22,6 @@ BOOST_AUTO_TEST_CASE(replies_do_not_depend_on_how_they_arrive)
             BOOST_TEST(read_byte_by_byte(bytes) == expected);
             for (std::size_t cut = 0; cut <= bytes.size(); ++cut)
                 BOOST_TEST(read_pieces(bytes, {cut}) == expected);
-        }
-    }
-}
-
-// Whatever is not the protocol is refused with the same reason however it arrives, and without
-// waiting for more: "$" with a missing number, streamed strings, lengths that overflow, and so on.
-BOOST_AUTO_TEST_CASE(hostile_replies_are_refused)
-{
-    for (const auto& [reason, inputs] : refusals) {
-        const std::string expected = "broken: " + std::string(reason) + '\n';
-        for (const std::string_view bytes : inputs) {
-            BOOST_TEST_CONTEXT("reply " << bytes)
-            {
-                BOOST_TEST(read_whole(bytes) == expected);
-                BOOST_TEST(read_whole(std::string(bytes) + "+OK\r\n") == expected);
-                BOOST_TEST(read_byte_by_byte(bytes) == expected);
-                for (std::size_t cut = 0; cut <= bytes.size(); ++cut)
-                    BOOST_TEST(read_pieces(bytes, {cut}) == expected);
-            }
-        }
-    }
-}
-
-// Half a reply is never a reply and never an error: every example, cut short at every place.
-BOOST_AUTO_TEST_CASE(truncated_replies_wait_for_the_rest)
-{
-    for (const auto& [bytes, means] : examples) {
-        for (std::size_t size = 0; size < bytes.size(); ++size) {
-            reader r;
-            r.feed(bytes.substr(0, size));
-            BOOST_TEST((r.next() == status::need_more), "reply " << bytes << " cut at " << size);
-            BOOST_TEST(r.reply().empty());
         }
     }
 }
@@ -322,28 +101,6 @@ BOOST_AUTO_TEST_CASE(attributes_count_against_the_limits)
     const reader_limits many{.elements = 1'000'000, .reply = 300};
     BOOST_TEST(accepts(repeat("|0\r\n", 74) + ":1\r\n", many));
     BOOST_TEST(!accepts(repeat("|0\r\n", 75) + ":1\r\n", many));
-}
-
-// With the limits that we ship, nesting for ever and pushing for ever both end.
-BOOST_AUTO_TEST_CASE(default_limits_bound_hostile_replies)
-{
-    BOOST_TEST(read_whole(repeat("*1\r\n", 100'000)) == "broken: values nested too deeply\n");
-    BOOST_TEST(read_whole(repeat("|1\r\n", 100'000)) == "broken: values nested too deeply\n");
-    BOOST_TEST(accepts(repeat("*1\r\n", 8) + "_\r\n", {}));
-    BOOST_TEST(!accepts(repeat("*1\r\n", 9) + "_\r\n", {}));
-    BOOST_TEST(
-        read_whole("+" + std::string(1'000'000, 'x')) == "broken: a line that is too long\n");
-    BOOST_TEST(read_whole("*100\r\n" + repeat(blob_of(60'000), 5)) ==
-               "broken: a reply that is too long\n");
-}
-
-// A declared size costs nothing: the room on offer stays that of the first allocation.
-BOOST_AUTO_TEST_CASE(declared_sizes_allocate_nothing)
-{
-    reader r;
-    r.feed("*1023\r\n$65536\r\n");
-    BOOST_TEST((r.next() == status::need_more));
-    BOOST_TEST(r.prepare(1).size() <= 4096);
 }
 
 // The text of a reply is right although the buffer moved and grew many times while it came.
@@ -475,66 +232,6 @@ BOOST_AUTO_TEST_CASE(reset_forgets_half_a_reply)
             r.feed(one.bytes);
             BOOST_TEST(drain(r) == std::string(one.means) + '\n');
         }
-    }
-}
-
-// A quarter of a million damaged replies, from fixed seeds: nothing crashes, reading comes to an
-// end, and what is read does not depend on the pieces. Run under sanitizers, this is a fuzz test.
-BOOST_AUTO_TEST_CASE(damaged_replies_do_no_harm)
-{
-    constexpr std::string_view alphabet = "+-:$*_#,(!=%~>|0123456789?\r\n tfe.\0\xff"sv;
-    const reader_limits small{.line = 40, .blob = 30, .elements = 12, .depth = 3, .reply = 90};
-    std::mt19937 random(20'240'229);
-    const auto below = [&](std::size_t n) {
-        return static_cast<std::size_t>(random()) % n;
-    };
-
-    std::size_t broken = 0, replied = 0;
-    for (int round = 0; round < 250'000; ++round) {
-        std::string bytes;
-        for (std::size_t parts = 1 + below(3); parts > 0; --parts)
-            bytes += examples[below(std::size(examples))].bytes;
-        for (std::size_t changes = below(4); changes > 0; --changes) {
-            const std::size_t at = below(bytes.size());
-            switch (below(3)) {
-            case 0:
-                bytes[at] = alphabet[below(alphabet.size())];
-                break;
-            case 1:
-                bytes.insert(at, 1, alphabet[below(alphabet.size())]);
-                break;
-            default:
-                bytes.erase(at, bytes.size() > 1 ? 1 : 0);
-            }
-        }
-        std::vector<std::size_t> cuts = {below(bytes.size()), below(bytes.size())};
-        std::ranges::sort(cuts);
-
-        const reader_limits limits = round % 2 == 0 ? small : reader_limits{};
-        const std::string whole = read_whole(bytes, limits);
-        if (read_pieces(bytes, cuts, limits) != whole)
-            BOOST_FAIL("round " << round << ": pieces differ from " << whole);
-        if (round % 8 < 2 && read_byte_by_byte(bytes, limits) != whole)
-            BOOST_FAIL("round " << round << ": bytes differ from " << whole);
-        ++(whole.find("broken") == std::string::npos ? replied : broken);
-    }
-    // Otherwise the damage would be too great, or too small, to prove anything.
-    BOOST_TEST(broken > 50'000u);
-    BOOST_TEST(replied > 50'000u);
-}
-
-// The same for bytes that were never a reply.
-BOOST_AUTO_TEST_CASE(random_bytes_do_no_harm)
-{
-    constexpr std::string_view alphabet = "+-:$*_#,(!=%~>|0123\r\n\r\n\r\n\r\n"sv;
-    std::mt19937 random(7);
-    for (int round = 0; round < 100'000; ++round) {
-        std::string bytes(random() % 40, '\0');
-        for (char& byte : bytes)
-            byte = round % 4 == 0 ? static_cast<char>(random() % 256)
-                                  : alphabet[random() % alphabet.size()];
-        if (read_byte_by_byte(bytes) != read_whole(bytes))
-            BOOST_FAIL("round " << round << ": bytes differ from " << read_whole(bytes));
     }
 }
 
