@@ -53,7 +53,8 @@ void handshake::start(const node_settings& settings, std::string& out)
     if (settings.password.empty()) {
         resp::append_command(out, {"HELLO", "3"});
     } else {
-        const std::string_view user = settings.user.empty() ? "default" : settings.user;
+        const std::string_view user =
+            settings.user.empty() ? std::string_view("default") : std::string_view(settings.user);
         resp::append_command(out, {"HELLO", "3", "AUTH", user, settings.password});
     }
 }

@@ -106,8 +106,7 @@ struct locker_fixture {
     static std::string in_words(const core::effect& e)
     {
         using what = core::effect::what;
-        const std::string reason =
-            e.reason == errc{} ? "nothing" : make_error_code(e.reason).message();
+        const std::string reason(name_of(e.reason));
         const std::string tag = std::to_string(e.tag);
         switch (e.kind) {
         case what::acquired: return tag + " acquired";

@@ -23,9 +23,12 @@ inline std::ostream& boost_test_print_type(std::ostream& out, condition c)
 inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome o)
 {
     switch (o) {
-    case release_outcome::released: return out << "released";
-    case release_outcome::expired: return out << "expired";
-    case release_outcome::unconfirmed: return out << "unconfirmed";
+    case release_outcome::released:
+        return out << "released";
+    case release_outcome::expired:
+        return out << "expired";
+    case release_outcome::unconfirmed:
+        return out << "unconfirmed";
     }
     return out << "no release_outcome";
 }

@@ -15,9 +15,19 @@
 
 namespace holdfast {
 
+inline std::string_view name_of(errc e)
+{
+    constexpr std::array<std::string_view, 17> names{"nothing", "contended", "unreachable",
+        "too_late", "lease_lost", "not_held", "authentication_failed", "permission_denied",
+        "tls_failed", "misconfigured_node", "protocol_error", "fencing_unavailable",
+        "key_conflict", "no_reply", "node_error", "overloaded", "closed"};
+    const auto index = static_cast<std::size_t>(e);
+    return index < names.size() ? names[index] : "?";
+}
+
 inline std::ostream& boost_test_print_type(std::ostream& out, errc e)
 {
-    return out << (e == errc{} ? "none" : make_error_code(e).message());
+    return out << name_of(e);
 }
 
 inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome outcome)

@@ -225,7 +225,9 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
         BOOST_TEST_CONTEXT("seed " << seed)
         {
             std::mt19937 random(seed);
-            const auto some = [&](unsigned limit) { return duration(1ms) * (random() % limit); };
+            const auto some = [&](int limit) {
+                return duration(1ms) * static_cast<int>(random() % 100'000) % (limit * 1ms);
+            };
             lease_terms terms = random() % 3 == 0 ? held_at_most(std::chrono::seconds(
                                                         1 + random() % 30))
                                                   : usual;
