@@ -1,0 +1,188 @@
+// What a lock is for: nobody is in the critical section together with another.
+#include "support/child_process.hpp"
+#include "support/cluster.hpp"
+
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <atomic>
+#include <exception>
+#include <future>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(exclusion)
+
+// A number in a Redis server of its own, read and written as a careless program would.
+class shared_number {
+public:
+    explicit shared_number(const redis_server& server) : port_(server.port()) {}
+
+    task add_one(steady::duration work)
+    {
+        const int before = std::stoi(client_.command(port_, {"GET", "number"}, 5s));
+        co_await pause(work);
+        client_.command(port_, {"SET", "number", std::to_string(before + 1)}, 5s);
+    }
+
+private:
+    std::uint16_t port_;
+    redis_client client_;
+};
+
+struct worker {
+    worker(asio::thread_pool& pool, const backend& store, const redis_server& server)
+        : strand(asio::make_strand(pool)),
+          locker(strand, store),
+          number(server)
+    {}
+
+    asio::strand<asio::thread_pool::executor_type> strand;
+    holdfast::locker locker;
+    shared_number number;
+};
+
+task add(worker& w, lock_options options, int times, steady::duration work)
+{
+    const holdfast::lock lock(w.locker, "number", options);
+    for (int i = 0; i < times; ++i) {
+        lease held = co_await lock.acquire(forever);
+        co_await w.number.add_one(work);
+        const release_outcome outcome = co_await held.release();
+        if (outcome != release_outcome::released)
+            throw std::runtime_error("the lease was over before the work");
+    }
+    co_await w.locker.close();
+}
+
+// Runs the workers on two threads, each with a locker of its own, as if in processes of their own;
+// returns the number that they have come to.
+int count_together(const std::vector<int>& times, lock_options options, steady::duration work)
+{
+    cluster c(3);
+    redis_server server;
+    server.command({"SET", "number", "0"});
+    asio::thread_pool pool(2);
+    std::deque<worker> workers;
+    std::vector<std::future<void>> ends;
+    for (const int each : times) {
+        worker& w = workers.emplace_back(pool, c.store(), server);
+        ends.push_back(asio::co_spawn(w.strand, add(w, options, each, work), asio::use_future));
+    }
+    for (auto& end : ends) {
+        BOOST_REQUIRE((end.wait_for(hang_limit) == std::future_status::ready));
+        end.get();
+    }
+    pool.join();
+    return std::stoi(server.command({"GET", "number"}));
+}
+
+BOOST_AUTO_TEST_CASE(ten_workers_count_to_ten)
+{
+    lock_options options;
+    options.ttl = 2s;
+    const std::vector<int> once_each(10, 1);
+    BOOST_TEST(count_together(once_each, options, 100ms) == 10);
+}
+
+BOOST_AUTO_TEST_CASE(renewal_makes_work_safe_that_takes_longer_than_the_ttl)
+{
+    lock_options options;
+    options.ttl = 2s;
+    BOOST_TEST(count_together({3, 3, 2, 2}, options, 2500ms) == 10);
+}
+
+struct diary {
+    steady::time_point ends, stopped, next;
+};
+
+task work_too_long(lease& held, diary& d)
+{
+    d.ends = held.valid_until();
+    try {
+        co_await pause(2500ms);
+        BOOST_ERROR("nobody stopped the work");
+    } catch (const boost::system::system_error&) {
+        d.stopped = steady::now();
+        throw;
+    }
+}
+
+task hold_too_long(holdfast::lock lock, diary& d)
+{
+    error_code why;
+    try {
+        auto body = [&d](lease& held) {
+            return work_too_long(held, d);
+        };
+        co_await lock.hold(body);
+    } catch (const boost::system::system_error& e) {
+        why = e.code();
+    }
+    BOOST_TEST(why == errc::lease_lost);
+}
+
+task note_next(holdfast::lock lock, diary& d)
+{
+    co_await pause(100ms);
+    lease held = co_await lock.acquire(forever);
+    d.next = steady::now();
+}
+
+BOOST_AUTO_TEST_CASE(without_renewal_the_work_stops_before_the_next_holder_begins)
+{
+    cluster c(3);
+    lock_options options;
+    options.ttl = 2s;
+    options.renewal = renewal::manual;
+    diary d;
+    scene s(c.store(), 2);
+    std::vector<task> both;
+    both.push_back(hold_too_long(s.lock(0, options), d));
+    both.push_back(note_next(s.lock(1), d));
+    run(s.io, std::move(both));
+    BOOST_TEST((d.stopped < d.ends));
+    BOOST_TEST((d.stopped < d.next));
+    s.finish();
+}
+
+BOOST_AUTO_TEST_CASE(the_lock_of_a_killed_process_is_free_after_its_ttl_and_not_before)
+{
+    cluster c(3);
+    const auto ttl = 1s;
+    std::vector<std::string> words{HOLDFAST_LOCK_HOLDER, "resource", "1000"};
+    for (const auto& url : urls(c.nodes))
+        words.push_back(url);
+
+    for (const auto life : {0ms, 1500ms}) { // before its first renewal, and after some
+        child_process holder(words);
+        const auto first = holder.read_line();
+        BOOST_REQUIRE(!first.empty());
+        std::this_thread::sleep_for(life);
+        holder.kill();
+        const auto killed = steady::now();
+
+        auto last = first;
+        for (auto line = first; !line.empty(); line = holder.read_line())
+            last = line;
+        const steady::time_point valid_until{steady::duration(std::stoll(last))};
+        BOOST_TEST((valid_until > killed)); // it was killed while it held the lock
+        BOOST_TEST((life == 0ms || last != first));
+
+        scene s(c.store());
+        run(s.io, [](holdfast::locker& locker) -> task {
+            lease held = co_await holdfast::lock(locker, "resource").acquire();
+        }(s.locker()));
+        const auto granted = steady::now();
+        BOOST_TEST((granted >= valid_until));
+        BOOST_TEST((granted < killed + ttl + 1s));
+        s.finish();
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,57 @@
+// A process that holds a lock until it is killed, for the tests:
+//
+//     lock_holder <resource> <ttl in ms> <url> ...
+//
+// As long as it holds the lock it prints, line by line, until when its lease is valid: nanoseconds
+// of the monotonic clock, which all processes of a machine share.
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace asio = boost::asio;
+
+namespace {
+
+asio::awaitable<void> hold_for_ever(holdfast::lock lock)
+{
+    holdfast::lease held = co_await lock.acquire(asio::use_awaitable);
+    asio::steady_timer timer(lock.get_executor());
+    while (held.held()) {
+        std::cout << held.valid_until().time_since_epoch().count() << std::endl;
+        timer.expires_after(std::chrono::milliseconds(5));
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const std::vector<holdfast::endpoint> nodes(words.begin() + 2, words.end());
+    holdfast::lock_options options;
+    options.ttl = std::chrono::milliseconds(std::stoi(words.at(1)));
+
+    asio::io_context io;
+    holdfast::locker locker(io.get_executor(), holdfast::redlock(nodes));
+    asio::co_spawn(io, hold_for_ever(holdfast::lock(locker, words.at(0), options)),
+        [](const std::exception_ptr& error) {
+            if (error)
+                std::rethrow_exception(error);
+        });
+    io.run();
+} catch (const std::exception& e) {
+    std::cerr << "lock_holder: " << e.what() << '\n';
+    return 1;
+}

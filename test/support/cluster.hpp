@@ -1,0 +1,80 @@
+#pragma once
+
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace holdfast::test {
+
+/// Real nodes, and what the tests do to them behind the back of the library.
+class cluster {
+public:
+    explicit cluster(std::size_t count, const std::vector<std::string>& arguments = {})
+        : nodes(start_servers(count, arguments))
+    {}
+
+    std::size_t size() const { return nodes.size(); }
+    std::size_t majority() const { return size() / 2 + 1; }
+
+    /// With time for a busy machine; the tests are not about speed.
+    backend store(std::chrono::milliseconds node_timeout = 100ms) const
+    {
+        redlock_options options;
+        options.node_timeout = node_timeout;
+        options.reconnect_min = 20ms;
+        options.reconnect_max = 200ms;
+        return redlock(endpoints(nodes), options);
+    }
+
+    /// Runs a command on the first `count` nodes.
+    void command(const std::vector<std::string>& words, std::size_t count)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            nodes[i].command(words);
+    }
+    void command(const std::vector<std::string>& words) { command(words, size()); }
+
+    /// On how many nodes the key exists.
+    std::size_t copies(const std::string& key)
+    {
+        std::size_t found = 0;
+        for (auto& node : nodes)
+            found += node.command({"EXISTS", key}) == "1" ? 1u : 0u;
+        return found;
+    }
+
+    /// Waits until no node has a key; false if one does after `limit`.
+    bool empty_within(steady::duration limit)
+    {
+        const auto deadline = steady::now() + limit;
+        for (;;) {
+            // The deadline first: what is there after it was there at it.
+            const bool late = steady::now() > deadline;
+            if (all_keys_gone())
+                return true;
+            if (late)
+                return false;
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+
+    std::vector<redis_server> nodes;
+
+private:
+    bool all_keys_gone()
+    {
+        for (auto& node : nodes) {
+            if (node.command({"KEYS", "*"}) != "")
+                return false;
+        }
+        return true;
+    }
+};
+
+} // namespace holdfast::test

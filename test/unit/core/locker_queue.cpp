@@ -1,0 +1,236 @@
+// Who waits for what, in which order, and who asks the backend when.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_queue, locker_fixture)
+
+// A free resource is asked for at once, with the terms of the lock, and the grant goes to who asked.
+BOOST_AUTO_TEST_CASE(asks_at_once)
+{
+    BOOST_TEST(acquire(1) != 0u);
+    BOOST_TEST(calls() == "attempt A");
+    BOOST_TEST(effects() == "");
+    const claim_terms& terms = store.claims[1].terms;
+    BOOST_TEST(terms.ttl == duration(9s));
+    BOOST_TEST(terms.drift == duration(92ms));
+    BOOST_TEST(terms.useful == duration(450ms)); // less than the guard is of no use
+    store.grant(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1 acquired");
+    BOOST_TEST(stats().held == 1u);
+    BOOST_TEST(stats().waiting == 0u);
+}
+
+// The fencing token of the grant reaches its holder.
+BOOST_AUTO_TEST_CASE(passes_the_fencing_token_on)
+{
+    acquire(1);
+    store.grant(1, at(8s), 42);
+    locker.wake(now);
+    const auto e = locker.next_effect();
+    BOOST_REQUIRE(e.has_value());
+    BOOST_TEST((e->fence == std::optional<std::uint64_t>(42)));
+}
+
+// Those who wait for one resource get it first come, first served, and only the first of them asks.
+BOOST_AUTO_TEST_CASE(first_come_first_served)
+{
+    for (std::uint64_t tag = 1; tag <= 4; ++tag)
+        acquire(tag);
+    BOOST_TEST(calls() == "attempt A");
+    for (std::uint64_t tag = 1; tag <= 4; ++tag) {
+        store.grant(store.latest);
+        locker.wake(now);
+        const auto e = locker.next_effect();
+        BOOST_REQUIRE(e.has_value());
+        BOOST_TEST(in_words(*e) == std::to_string(tag) + " acquired");
+        locker.drop(e->lease, now);
+        BOOST_TEST(effects() == "gone");
+    }
+    BOOST_TEST(calls() == "release A, attempt A, release A, attempt A, release A, attempt A, "
+                          "release A");
+}
+
+// Different resources have nothing to do with each other.
+BOOST_AUTO_TEST_CASE(resources_are_independent)
+{
+    acquire(1, "A");
+    acquire(2, "B");
+    BOOST_TEST(calls() == "attempt A, attempt B");
+    store.grant(2);
+    locker.wake(now);
+    BOOST_TEST(effects() == "2 acquired");
+}
+
+// Who is cancelled while waiting behind others leaves at once, and nobody notices.
+BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_without_a_trace)
+{
+    acquire(1);
+    const slot_id second = acquire(2);
+    acquire(3);
+    calls();
+    BOOST_TEST(locker.cancel(second, true, now));
+    BOOST_TEST(!locker.cancel(second, false, now));
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(stats().waiting == 2u);
+    const slot_id lease = granted();
+    locker.drop(lease, now);
+    effects();
+    store.grant(store.latest);
+    locker.wake(now);
+    BOOST_TEST(effects() == "3 acquired");
+}
+
+// When the one who asks is cancelled, its attempt is given up before the next one asks.
+BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
+{
+    const slot_id first = acquire(1);
+    acquire(2);
+    calls();
+    BOOST_TEST(!locker.cancel(first, true, now)); // not free of consequences
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(locker.cancel(first, false, now));
+    BOOST_TEST(calls() == "abandon A, attempt A");
+    BOOST_TEST(effects() == "");
+    store.grant(2);
+    locker.wake(now);
+    BOOST_TEST(effects() == "2 acquired");
+}
+
+// After a grant there is nothing to cancel any more: the lease is on its way.
+BOOST_AUTO_TEST_CASE(a_grant_cannot_be_cancelled)
+{
+    const slot_id wait = acquire(1);
+    granted();
+    BOOST_TEST(!locker.cancel(wait, false, now));
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// A wait ends at its deadline and not before, with the reason: held by those before us in the queue.
+BOOST_AUTO_TEST_CASE(a_wait_behind_others_ends_as_contended)
+{
+    acquire(1, "A", holdfast::forever);
+    granted();
+    acquire(2, "A", 100ms);
+    sleep_until(at(100ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "2 ended: contended");
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// The one who asks is told what its attempt would have come to, as the backend sees it.
+BOOST_AUTO_TEST_CASE(a_wait_with_an_open_attempt_ends_as_the_backend_says)
+{
+    acquire(1, "A", 100ms);
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "1 ended: unreachable");
+    BOOST_TEST(calls() == "attempt A, abandon A");
+    store.abandoned_as = errc::contended;
+    acquire(2, "A", 100ms);
+    sleep_until(at(200ms));
+    BOOST_TEST(effects() == "2 ended: contended");
+}
+
+// What a finished attempt came to is worth more than what an open one may come to.
+BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_last_error)
+{
+    for (const errc reason : {errc::contended, errc::unreachable, errc::too_late}) {
+        const time_point begin = now;
+        acquire(1, "A", 5ms);
+        store.refuse(store.latest, reason);
+        locker.wake(now);
+        sleep_until(begin + 5ms);
+        BOOST_TEST(effects() == "1 ended: " + std::string(holdfast::name_of(reason)));
+    }
+}
+
+// Who waits for ever has no deadline, and nothing overflows.
+BOOST_AUTO_TEST_CASE(waits_for_ever)
+{
+    acquire(1, "A", holdfast::forever);
+    BOOST_TEST(locker.wake_at() == never);
+    acquire(2, "A", holdfast::forever - 1ms);
+    locker.wake(at(24h));
+    BOOST_TEST(effects() == "");
+}
+
+// Without waiting: one attempt, whose failure is the answer; if the resource is ours already, none.
+BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
+{
+    acquire(1, "A", 0ms);
+    store.refuse(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1 ended: contended");
+    BOOST_TEST(locker.wake_at() == never);
+
+    acquire(2, "A", 0ms);
+    acquire(3, "A", 0ms); // another one of ours is asking
+    BOOST_TEST(effects() == "3 ended: contended");
+    granted();
+    BOOST_TEST(acquire(4, "A", 0ms) == 0u);
+    BOOST_TEST(effects() == "4 ended: contended");
+    BOOST_TEST(calls() == "attempt A, attempt A");
+}
+
+// For try_acquire, held by another is no error: not here, not elsewhere. Trouble is one.
+BOOST_AUTO_TEST_CASE(try_acquire_tells_held_from_trouble)
+{
+    try_acquire(1);
+    store.refuse(1, errc::contended);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1 ended: nothing");
+
+    try_acquire(2);
+    try_acquire(3);
+    BOOST_TEST(effects() == "3 ended: nothing");
+    store.refuse(2, errc::unreachable);
+    locker.wake(now);
+    BOOST_TEST(effects() == "2 ended: unreachable");
+
+    acquire(4);
+    granted();
+    try_acquire(5);
+    BOOST_TEST(effects() == "5 ended: nothing");
+    BOOST_TEST(calls() == "attempt A, attempt A, attempt A");
+}
+
+// One that tried and failed does not leave those behind it without anybody who asks.
+BOOST_AUTO_TEST_CASE(the_next_asks_when_a_single_attempt_fails)
+{
+    try_acquire(1);
+    acquire(2);
+    store.refuse(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1 ended: nothing");
+    BOOST_TEST(calls() == "attempt A, attempt A");
+}
+
+// Beyond the limit nobody may wait, and those who do are not disturbed.
+BOOST_AUTO_TEST_CASE(too_many_waiters)
+{
+    options.max_waiting = 2;
+    locker_core small(store, random, options, 1);
+    const auto ask = [&](std::uint64_t tag) {
+        return small.acquire(tag, "A", terms_of(usual), 10s, false, now);
+    };
+    const slot_id first = ask(1);
+    ask(2);
+    BOOST_TEST(ask(3) == 0u);
+    const auto e = small.next_effect();
+    BOOST_REQUIRE(e.has_value());
+    BOOST_TEST(in_words(*e) == "3 ended: overloaded");
+    small.cancel(first, false, now);
+    BOOST_TEST(ask(4) != 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

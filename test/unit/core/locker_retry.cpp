@@ -1,0 +1,194 @@
+// When a refused resource is asked for again, and by whom.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_retry, locker_fixture)
+
+// After a refusal the first of the queue asks again, after a random pause whose limit doubles from
+// retry_min to retry_max.
+BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
+{
+    acquire(1, "A", holdfast::forever);
+    duration limit = 8ms, longest{};
+    for (int failures = 1; failures <= 200; ++failures) {
+        const time_point refused_at = now;
+        store.refuse(store.latest);
+        locker.wake(now);
+        const std::size_t before = store.attempts();
+        while (store.attempts() == before)
+            sleep();
+        BOOST_REQUIRE(now - refused_at <= limit);
+        longest = std::max(longest, now - refused_at);
+        limit = std::min<duration>(limit * 2, 128ms);
+    }
+    BOOST_TEST(longest > duration(100ms)); // it does make use of the room
+    BOOST_TEST(effects() == "");
+}
+
+// After the second refusal in a row, and not after trouble, the backend is asked when it is free.
+BOOST_AUTO_TEST_CASE(watches_what_others_hold)
+{
+    acquire(1, "A", holdfast::forever);
+    store.refuse(1);
+    sleep();
+    store.refuse(2);
+    locker.wake(now);
+    BOOST_TEST(calls() == "attempt A, attempt A, watch A");
+    while (store.attempts() == 2)
+        sleep();
+    store.refuse(3, errc::unreachable);
+    locker.wake(now);
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// A hint that the resource becomes free may shorten the pause and never lengthens it; the moment is
+// spread over retry_min, for others wait for it too.
+BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
+{
+    acquire(1, "A", holdfast::forever);
+    for (int i = 0; i < 12; ++i) { // a long pause
+        store.refuse(store.latest);
+        locker.wake(now);
+        const std::size_t before = store.attempts();
+        while (store.attempts() == before)
+            sleep();
+    }
+    for (int i = 0; i < 50; ++i) {
+        const time_point begin = now;
+        store.refuse(store.latest);
+        locker.wake(now);
+        const time_point planned = locker.wake_at();
+        store.frees(store.watched(), now - 5ms);
+        locker.wake(now);
+        BOOST_TEST(locker.wake_at() <= planned);
+        BOOST_TEST(locker.wake_at() <= begin + 8ms);
+        store.frees(store.watched(), now + 1h);
+        locker.wake(now);
+        BOOST_TEST(locker.wake_at() <= planned);
+        const std::size_t before = store.attempts();
+        while (store.attempts() == before)
+            sleep();
+    }
+}
+
+// A hint that comes too late, for a queue that asks, holds or is gone, changes nothing.
+BOOST_AUTO_TEST_CASE(a_stale_hint_is_ignored)
+{
+    const slot_id first = acquire(1, "A", holdfast::forever);
+    store.refuse(1);
+    sleep();
+    store.refuse(2);
+    locker.wake(now);
+    const std::uint64_t watched = store.watched();
+    while (store.attempts() == 2)
+        sleep();
+    calls();
+    store.frees(watched, now); // it asks
+    store.frees(watched, now, errc::key_conflict);
+    locker.wake(now);
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(effects() == "");
+    locker.cancel(first, false, now);
+    acquire(2, "B", holdfast::forever); // in the slot of the queue of A
+    calls();
+    store.frees(watched, now, errc::key_conflict);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(calls() == "");
+}
+
+// What waiting cannot mend ends a wait at once, and each of those behind it with its own attempt.
+BOOST_AUTO_TEST_CASE(hopeless_errors_end_the_wait)
+{
+    for (const errc reason : {errc::authentication_failed, errc::permission_denied,
+             errc::misconfigured_node, errc::protocol_error, errc::key_conflict}) {
+        acquire(1, "A", holdfast::forever);
+        acquire(2, "A", holdfast::forever);
+        const std::string name(holdfast::name_of(reason));
+        store.refuse(store.latest, reason);
+        locker.wake(now);
+        BOOST_TEST(effects() == "1 ended: " + name);
+        store.refuse(store.latest, reason);
+        locker.wake(now);
+        BOOST_TEST(effects() == "2 ended: " + name);
+        BOOST_TEST(calls() == "attempt A, attempt A");
+        BOOST_TEST(locker.wake_at() == never);
+    }
+}
+
+// A hint may also say that waiting is hopeless.
+BOOST_AUTO_TEST_CASE(a_key_of_another_type_ends_the_wait)
+{
+    acquire(1, "A", holdfast::forever);
+    store.refuse(1);
+    sleep();
+    store.refuse(2);
+    locker.wake(now);
+    store.frees(store.watched(), now, errc::key_conflict);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1 ended: key_conflict");
+}
+
+// Many waits with one deadline end together, also when the deadline falls on the moment at which
+// one of them would ask again: each ends, or gets the lease, and whatever was granted is given back.
+BOOST_AUTO_TEST_CASE(many_deadlines_at_the_moment_of_a_retry)
+{
+    for (const bool grant : {true, false}) {
+        locker_fixture f;
+        for (std::uint64_t tag = 1; tag <= 4; ++tag)
+            f.acquire(tag, "A", 100ms);
+        f.store.refuse(1);
+        f.locker.wake(f.now); // a pause of some milliseconds begins
+        if (grant)
+            f.store.grant_at_once = true; // as a store in memory does
+        else
+            f.store.refuse_at_once = errc::unreachable; // as it is with all nodes down
+        f.now = at(100ms); // nobody woke us until then
+        BOOST_REQUIRE_NO_THROW(f.locker.wake(f.now));
+        std::multiset<std::uint64_t> ended;
+        while (const auto e = f.locker.next_effect()) {
+            if (e->kind == effect::what::wait_ended || e->kind == effect::what::acquired)
+                ended.insert(e->tag);
+            if (e->kind == effect::what::acquired)
+                f.locker.drop(e->lease, f.now);
+        }
+        BOOST_TEST((ended == std::multiset<std::uint64_t>{1, 2, 3, 4}));
+        for (const auto& [id, c] : f.store.claims)
+            BOOST_TEST((!c.granted || c.released), "claim " << id << " was granted and forgotten");
+    }
+}
+
+// A source of random bits that fails leaves the locker as it was: no attempt that nobody made.
+BOOST_AUTO_TEST_CASE(no_random_bits)
+{
+    class dry final : public entropy {
+    public:
+        void fill(std::span<std::byte>) override
+        {
+            if (is_dry)
+                throw std::runtime_error("no random bits");
+        }
+        bool is_dry = true;
+    } source;
+    locker_core l(store, source, options, 1);
+    const auto ask = [&](std::uint64_t tag) {
+        return l.acquire(tag, "A", terms_of(usual), holdfast::forever, false, now);
+    };
+    BOOST_CHECK_THROW(ask(1), std::runtime_error);
+    source.is_dry = false;
+    ask(2);
+    l.close(now); // gives up what is being asked for, all of which must exist
+    BOOST_TEST(store.attempts() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
