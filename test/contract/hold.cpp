@@ -82,26 +82,29 @@ BOOST_DATA_TEST_CASE(the_body_may_release_early, every_backend, each)
     });
 }
 
+task expect_no_run(scene& s)
+{
+    lease held = co_await s.lock(0).acquire();
+    lock_options options;
+    options.wait = 30ms;
+    bool ran = false;
+    error_code why;
+    auto body = [&ran](lease& given) {
+        ran = true;
+        return give_a_number(given);
+    };
+    try {
+        co_await s.lock(1, options).hold(body, asio::use_awaitable);
+    } catch (const boost::system::system_error& e) {
+        why = e.code();
+    }
+    BOOST_TEST(why == errc::contended);
+    BOOST_TEST(!ran);
+}
+
 BOOST_DATA_TEST_CASE(without_a_lease_the_body_does_not_run, every_backend, each)
 {
-    play(each.make(), 2, [](scene& s) -> task {
-        lease held = co_await s.lock(0).acquire();
-        lock_options options;
-        options.wait = 30ms;
-        bool ran = false;
-        error_code why;
-        auto body = [&ran](lease& given) {
-            ran = true;
-            return give_a_number(given);
-        };
-        try {
-            co_await s.lock(1, options).hold(body, asio::use_awaitable);
-        } catch (const boost::system::system_error& e) {
-            why = e.code();
-        }
-        BOOST_TEST(why == errc::contended);
-        BOOST_TEST(!ran);
-    });
+    play(each.make(), 2, expect_no_run);
 }
 
 struct diary {
@@ -121,24 +124,27 @@ task work_for_ever(lease& held, diary& d)
     }
 }
 
+task lose_the_lease(scene& s)
+{
+    diary d;
+    auto body = [&d](lease& held) {
+        return work_for_ever(held, d);
+    };
+    error_code why;
+    try {
+        co_await s.lock(0, unrenewed()).hold(body);
+    } catch (const boost::system::system_error& e) {
+        why = e.code();
+    }
+    BOOST_TEST(why == errc::lease_lost);
+    BOOST_TEST(d.heard == aborted);
+    BOOST_TEST((d.stopped < d.ends));
+    co_await expect_free(s.lock(1)); // released when the body had stopped
+}
+
 BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_in_time, every_backend, each)
 {
-    play(each.make(), 2, [](scene& s) -> task {
-        diary d;
-        auto body = [&d](lease& held) {
-            return work_for_ever(held, d);
-        };
-        error_code why;
-        try {
-            co_await s.lock(0, unrenewed()).hold(body);
-        } catch (const boost::system::system_error& e) {
-            why = e.code();
-        }
-        BOOST_TEST(why == errc::lease_lost);
-        BOOST_TEST(d.heard == aborted);
-        BOOST_TEST((d.stopped < d.ends));
-        co_await expect_free(s.lock(1)); // released when the body had stopped
-    });
+    play(each.make(), 2, lose_the_lease);
 }
 
 task ignore_everything(lease& held)
@@ -161,25 +167,28 @@ BOOST_DATA_TEST_CASE(a_body_that_goes_on_beyond_the_end_is_told_so, every_backen
     });
 }
 
+task cancel_the_body(scene& s)
+{
+    diary d;
+    call<> holding;
+    auto body = [&d](lease& held) {
+        return work_for_ever(held, d);
+    };
+    s.lock(0).hold(body, holding.token());
+    while (s.locker().stats().held == 0)
+        co_await pause(1ms);
+    co_await pause(5ms);
+    holding.cancel();
+    while (!holding.done())
+        co_await pause(1ms);
+    BOOST_TEST(holding.error() == aborted);
+    BOOST_TEST(d.heard == aborted);
+    co_await expect_free(s.lock(1));
+}
+
 BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
 {
-    play(each.make(), 2, [](scene& s) -> task {
-        diary d;
-        call<> holding;
-        auto body = [&d](lease& held) {
-            return work_for_ever(held, d);
-        };
-        s.lock(0).hold(body, holding.token());
-        while (s.locker().stats().held == 0)
-            co_await pause(1ms);
-        co_await pause(5ms);
-        holding.cancel();
-        while (!holding.done())
-            co_await pause(1ms);
-        BOOST_TEST(holding.error() == aborted);
-        BOOST_TEST(d.heard == aborted);
-        co_await expect_free(s.lock(1));
-    });
+    play(each.make(), 2, cancel_the_body);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -49,6 +49,18 @@ public:
         return found;
     }
 
+    /// The same, once it is `expected`, or after `limit`.
+    std::size_t copies(const std::string& key, steady::duration limit, std::size_t expected)
+    {
+        const auto deadline = steady::now() + limit;
+        auto found = copies(key);
+        while (found != expected && steady::now() < deadline) {
+            std::this_thread::sleep_for(5ms);
+            found = copies(key);
+        }
+        return found;
+    }
+
     /// Waits until no node has a key; false if one does after `limit`.
     bool empty_within(steady::duration limit)
     {

@@ -50,6 +50,7 @@ struct locker_fixture {
     // Passes the time to the next moment at which the locker wants to be woken, and wakes it.
     void sleep()
     {
+        BOOST_REQUIRE(locker.wake_at() != core::never);
         now = std::max(now, locker.wake_at());
         locker.wake(now);
     }
@@ -61,6 +62,21 @@ struct locker_fixture {
             sleep();
         now = end;
         locker.wake(now);
+    }
+
+    // The attempt that is open is refused.
+    void refuse(errc reason = errc::contended)
+    {
+        store.refuse(store.latest, reason);
+        locker.wake(now);
+    }
+
+    // Sleeps until somebody asks again.
+    void sleep_until_asked()
+    {
+        const std::size_t before = store.attempts();
+        while (store.attempts() == before)
+            sleep();
     }
 
     // All effects since the last call, in words, in order.

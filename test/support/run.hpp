@@ -77,8 +77,9 @@ inline void run(asio::io_context& io, task work)
     run(io, std::move(all));
 }
 
-/// Runs what is left, and fails the test if that has no end: something keeps the context busy.
-inline void expect_no_work_left(asio::io_context& io, steady::duration limit = 10s)
+/// Runs what is left, and fails the test if that does not end soon: something keeps the context
+/// busy.
+inline void expect_no_work_left(asio::io_context& io, steady::duration limit = 1s)
 {
     io.restart();
     io.run_for(limit);

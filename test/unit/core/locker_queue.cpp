@@ -147,8 +147,7 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_last_error)
     for (const errc reason : {errc::contended, errc::unreachable, errc::too_late}) {
         const time_point begin = now;
         acquire(1, "A", 5ms);
-        store.refuse(store.latest, reason);
-        locker.wake(now);
+        refuse(reason);
         sleep_until(begin + 5ms);
         BOOST_TEST(effects() == "1 ended: " + std::string(holdfast::name_of(reason)));
     }
@@ -168,8 +167,7 @@ BOOST_AUTO_TEST_CASE(waits_for_ever)
 BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
 {
     acquire(1, "A", 0ms);
-    store.refuse(1);
-    locker.wake(now);
+    refuse();
     BOOST_TEST(effects() == "1 ended: contended");
     BOOST_TEST(locker.wake_at() == never);
 
@@ -186,15 +184,13 @@ BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
 BOOST_AUTO_TEST_CASE(try_acquire_tells_held_from_trouble)
 {
     try_acquire(1);
-    store.refuse(1, errc::contended);
-    locker.wake(now);
+    refuse(errc::contended);
     BOOST_TEST(effects() == "1 ended: nothing");
 
     try_acquire(2);
     try_acquire(3);
     BOOST_TEST(effects() == "3 ended: nothing");
-    store.refuse(2, errc::unreachable);
-    locker.wake(now);
+    refuse(errc::unreachable);
     BOOST_TEST(effects() == "2 ended: unreachable");
 
     acquire(4);
@@ -209,8 +205,7 @@ BOOST_AUTO_TEST_CASE(the_next_asks_when_a_single_attempt_fails)
 {
     try_acquire(1);
     acquire(2);
-    store.refuse(1);
-    locker.wake(now);
+    refuse();
     BOOST_TEST(effects() == "1 ended: nothing");
     BOOST_TEST(calls() == "attempt A, attempt A");
 }

@@ -22,11 +22,8 @@ BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
     duration limit = 8ms, longest{};
     for (int failures = 1; failures <= 200; ++failures) {
         const time_point refused_at = now;
-        store.refuse(store.latest);
-        locker.wake(now);
-        const std::size_t before = store.attempts();
-        while (store.attempts() == before)
-            sleep();
+        refuse();
+        sleep_until_asked();
         BOOST_REQUIRE(now - refused_at <= limit);
         longest = std::max(longest, now - refused_at);
         limit = std::min<duration>(limit * 2, 128ms);
@@ -39,15 +36,12 @@ BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
 BOOST_AUTO_TEST_CASE(watches_what_others_hold)
 {
     acquire(1, "A", holdfast::forever);
-    store.refuse(1);
-    sleep();
-    store.refuse(2);
-    locker.wake(now);
+    refuse();
+    sleep_until_asked();
+    refuse();
     BOOST_TEST(calls() == "attempt A, attempt A, watch A");
-    while (store.attempts() == 2)
-        sleep();
-    store.refuse(3, errc::unreachable);
-    locker.wake(now);
+    sleep_until_asked();
+    refuse(errc::unreachable);
     BOOST_TEST(calls() == "attempt A");
 }
 
@@ -57,16 +51,12 @@ BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
 {
     acquire(1, "A", holdfast::forever);
     for (int i = 0; i < 12; ++i) { // a long pause
-        store.refuse(store.latest);
-        locker.wake(now);
-        const std::size_t before = store.attempts();
-        while (store.attempts() == before)
-            sleep();
+        refuse();
+        sleep_until_asked();
     }
     for (int i = 0; i < 50; ++i) {
         const time_point begin = now;
-        store.refuse(store.latest);
-        locker.wake(now);
+        refuse();
         const time_point planned = locker.wake_at();
         store.frees(store.watched(), now - 5ms);
         locker.wake(now);
@@ -75,9 +65,7 @@ BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
         store.frees(store.watched(), now + 1h);
         locker.wake(now);
         BOOST_TEST(locker.wake_at() <= planned);
-        const std::size_t before = store.attempts();
-        while (store.attempts() == before)
-            sleep();
+        sleep_until_asked();
     }
 }
 
@@ -85,13 +73,11 @@ BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
 BOOST_AUTO_TEST_CASE(a_stale_hint_is_ignored)
 {
     const slot_id first = acquire(1, "A", holdfast::forever);
-    store.refuse(1);
-    sleep();
-    store.refuse(2);
-    locker.wake(now);
+    refuse();
+    sleep_until_asked();
+    refuse();
     const std::uint64_t watched = store.watched();
-    while (store.attempts() == 2)
-        sleep();
+    sleep_until_asked();
     calls();
     store.frees(watched, now); // it asks
     store.frees(watched, now, errc::key_conflict);
@@ -115,11 +101,9 @@ BOOST_AUTO_TEST_CASE(hopeless_errors_end_the_wait)
         acquire(1, "A", holdfast::forever);
         acquire(2, "A", holdfast::forever);
         const std::string name(holdfast::name_of(reason));
-        store.refuse(store.latest, reason);
-        locker.wake(now);
+        refuse(reason);
         BOOST_TEST(effects() == "1 ended: " + name);
-        store.refuse(store.latest, reason);
-        locker.wake(now);
+        refuse(reason);
         BOOST_TEST(effects() == "2 ended: " + name);
         BOOST_TEST(calls() == "attempt A, attempt A");
         BOOST_TEST(locker.wake_at() == never);
@@ -130,10 +114,9 @@ BOOST_AUTO_TEST_CASE(hopeless_errors_end_the_wait)
 BOOST_AUTO_TEST_CASE(a_key_of_another_type_ends_the_wait)
 {
     acquire(1, "A", holdfast::forever);
-    store.refuse(1);
-    sleep();
-    store.refuse(2);
-    locker.wake(now);
+    refuse();
+    sleep_until_asked();
+    refuse();
     store.frees(store.watched(), now, errc::key_conflict);
     locker.wake(now);
     BOOST_TEST(effects() == "1 ended: key_conflict");

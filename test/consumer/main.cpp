@@ -1,0 +1,36 @@
+// The library as a stranger uses it: the example of the front page, on the backend in memory.
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <exception>
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> sell(holdfast::locker& locker, int& sold)
+{
+    holdfast::lock lock(locker, "stock:A");
+    holdfast::lease lease = co_await lock.acquire();
+    sold += lease.held() ? 1 : 0;
+    co_await lease.release();
+    co_await locker.close();
+}
+
+int main()
+{
+    // Made but not used: this links the part that talks to nodes.
+    const holdfast::backend nodes = holdfast::redlock(
+        {"redis://127.0.0.1:7001", "redis://127.0.0.1:7002", "redis://127.0.0.1:7003"});
+
+    asio::io_context io;
+    holdfast::locker locker(io.get_executor(), holdfast::memory());
+    int sold = 0;
+    asio::co_spawn(io, sell(locker, sold), [](std::exception_ptr error) {
+        if (error)
+            std::rethrow_exception(error);
+    });
+    io.run();
+    return sold == 1 ? 0 : 1;
+}

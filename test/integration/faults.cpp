@@ -1,0 +1,252 @@
+// Nodes that are down, refuse, or say nothing.
+#include "support/cluster.hpp"
+
+#include <boost/test/data/test_case.hpp>
+
+#include <ostream>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(faults)
+
+struct fault {
+    const char* name;
+    void (*make)(redis_server&);
+    const char* reason; // what the statistics must say of such a node; empty: anything
+    friend std::ostream& operator<<(std::ostream& out, const fault& f) { return out << f.name; }
+};
+
+const std::vector<fault> all_faults{
+    {"killed", [](redis_server& node) { node.kill(); }, "refused"},
+    {"silent", [](redis_server& node) { node.pause(); }, ""},
+    {"wants a password",
+        [](redis_server& node) {
+            node.command({"CONFIG", "SET", "requirepass", "secret"});
+        },
+        "NOAUTH"},
+    {"out of memory",
+        [](redis_server& node) {
+            node.command({"CONFIG", "SET", "maxmemory", "1"});
+        },
+        "OOM"},
+};
+
+void mend(cluster& c, const fault& f)
+{
+    for (auto& node : c.nodes) {
+        if (std::string_view(f.name) == "silent")
+            node.resume();
+        else if (std::string_view(f.name) == "wants a password")
+            node.command({"AUTH", "secret"});
+    }
+}
+
+void bring_down(cluster& c, const fault& f, std::size_t count)
+{
+    for (std::size_t i = 0; i < count; ++i)
+        f.make(c.nodes[i]);
+}
+
+// No faulty node may keep a key of ours for longer than its ttl.
+void expect_no_keys(cluster& c, const fault& f, std::chrono::milliseconds ttl)
+{
+    if (std::string_view(f.name) == "killed") {
+        for (auto& node : c.nodes) {
+            if (!node.running())
+                node.restart();
+        }
+    }
+    BOOST_TEST(c.empty_within(ttl));
+}
+
+task acquire_in_spite_of_faults(scene& s)
+{
+    for (int i = 0; i < 3; ++i) {
+        const auto begin = steady::now();
+        lease held = co_await s.lock(0).acquire();
+        BOOST_TEST((steady::now() - begin < 2s));
+        BOOST_TEST(held.held());
+        lease none = co_await s.lock(1).try_acquire();
+        BOOST_TEST(!none);
+        co_await held.extend();
+        const release_outcome outcome = co_await held.release();
+        BOOST_TEST(outcome == release_outcome::released);
+    }
+}
+
+BOOST_DATA_TEST_CASE(a_minority_with_a_fault_from_the_start_does_not_matter, all_faults, each)
+{
+    cluster c(5);
+    bring_down(c, each, 2);
+    play(c.store(), 2, acquire_in_spite_of_faults);
+    mend(c, each);
+    expect_no_keys(c, each, 10s);
+}
+
+task acquire_before_and_after(scene& s, cluster& c, const fault& f)
+{
+    co_await acquire_in_spite_of_faults(s);
+    bring_down(c, f, 2);
+    co_await acquire_in_spite_of_faults(s);
+}
+
+BOOST_DATA_TEST_CASE(neither_does_one_that_comes_later, all_faults, each)
+{
+    cluster c(5);
+    play(c.store(), 2, [&](scene& s) { return acquire_before_and_after(s, c, each); });
+    mend(c, each);
+    expect_no_keys(c, each, 10s);
+}
+
+task fail_for_want_of_nodes(scene& s, const fault& f)
+{
+    lock_options options;
+    options.ttl = 400ms;
+    options.wait = 500ms;
+    const auto begin = steady::now();
+    auto [ec, held] = co_await s.lock(0, options).acquire(no_throw);
+    BOOST_TEST((steady::now() - begin < 2s));
+    BOOST_TEST(!held);
+    const bool forbidden = std::string_view(f.reason) == "NOAUTH";
+    BOOST_TEST(ec == (forbidden ? errc::authentication_failed : errc::unreachable));
+
+    const auto stats = s.locker().stats();
+    const auto text = describe_nodes(stats);
+    BOOST_REQUIRE(stats.nodes.size() == 5u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto& node = stats.nodes[i];
+        BOOST_TEST(bool(node.last_error));
+        BOOST_TEST(node.reason.find(f.reason) != std::string::npos, node.reason);
+        BOOST_TEST(text.find(node.address) != std::string::npos, text);
+    }
+    for (std::size_t i = 3; i < 5; ++i)
+        BOOST_TEST(!stats.nodes[i].last_error, stats.nodes[i].reason);
+}
+
+BOOST_DATA_TEST_CASE(a_majority_with_a_fault_is_unreachable_and_says_why, all_faults, each)
+{
+    cluster c(5);
+    bring_down(c, each, 3);
+    play(c.store(), 1, [&](scene& s) { return fail_for_want_of_nodes(s, each); });
+    mend(c, each);
+    expect_no_keys(c, each, 400ms);
+}
+
+task fail_after_a_success(scene& s, cluster& c, const fault& f)
+{
+    lease held = co_await s.lock(0).acquire();
+    co_await held.release();
+    bring_down(c, f, 3);
+    lock_options options;
+    options.ttl = 400ms;
+    options.wait = 500ms;
+    auto [ec, none] = co_await s.lock(0, options).acquire(no_throw);
+    BOOST_TEST(!none);
+    const auto stats = s.locker().stats();
+    BOOST_TEST(ec == errc::unreachable);
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(bool(stats.nodes[i].last_error), stats.nodes[i].address);
+        BOOST_TEST(stats.nodes[i].reason.find(f.reason) != std::string::npos);
+    }
+}
+
+BOOST_DATA_TEST_CASE(so_is_one_whose_fault_comes_later, all_faults, each)
+{
+    if (std::string_view(each.reason) == "NOAUTH")
+        return; // connections that are logged in stay so
+    cluster c(5);
+    play(c.store(), 1, [&](scene& s) { return fail_after_a_success(s, c, each); });
+    mend(c, each);
+    expect_no_keys(c, each, 400ms);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_come_back_are_used_again)
+{
+    cluster c(3);
+    bring_down(c, all_faults[0], 2);
+    scene s(c.store());
+    run(s.io, [](scene& all) -> task {
+        auto [ec, none] = co_await all.lock(0).acquire(200ms, no_throw);
+        BOOST_TEST(ec == errc::unreachable);
+    }(s));
+    c.nodes[0].restart();
+    run(s.io, [](scene& all) -> task {
+        const auto back = steady::now();
+        lease held = co_await all.lock(0).acquire();
+        BOOST_TEST((steady::now() - back < 2s));
+    }(s));
+    s.finish();
+}
+
+task be_refused(scene& s, const std::string& password)
+{
+    const auto begin = steady::now();
+    auto [ec, none] = co_await s.lock(0).acquire(no_throw);
+    BOOST_TEST((steady::now() - begin < 2s)); // the wait is 10 s: this cannot get better
+    BOOST_TEST(ec == errc::authentication_failed);
+    BOOST_TEST(ec == condition::misconfigured);
+
+    const auto stats = s.locker().stats();
+    std::string all_texts = ec.message() + describe_nodes(stats);
+    for (const auto& node : stats.nodes)
+        all_texts += node.address + node.reason + node.last_error.message();
+    BOOST_TEST(all_texts.find(password) == std::string::npos, all_texts);
+    BOOST_TEST(all_texts.find("WRONGPASS") != std::string::npos, all_texts);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_password_fails_at_once_and_is_not_shown)
+{
+    const std::string wrong = "not-the-password";
+    cluster c(3, {"--requirepass", "right"});
+    std::vector<endpoint> nodes;
+    for (std::size_t i = 0; i < 3; ++i)
+        nodes.emplace_back("redis://:" + (i == 0 ? std::string("right") : wrong) +
+                           "@127.0.0.1:" + std::to_string(c.nodes[i].port()));
+    play(redlock(nodes), 1, [&](scene& s) { return be_refused(s, wrong); });
+}
+
+task expect_misconfigured(scene& s)
+{
+    const auto begin = steady::now();
+    auto [ec, none] = co_await s.lock(0).acquire(no_throw);
+    BOOST_TEST((steady::now() - begin < 2s));
+    BOOST_TEST(ec == errc::misconfigured_node, ec.message());
+    BOOST_TEST(!describe_nodes(s.locker().stats()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
+{
+    cluster c(2);
+    const auto port = std::to_string(c.nodes[0].port());
+    c.nodes[1].command({"REPLICAOF", "127.0.0.1", port});
+    play(redlock({c.nodes[1].url()}), 1, expect_misconfigured);
+    play(redlock(endpoints(c.nodes)), 1, expect_misconfigured);
+}
+
+task turn_into_a_replica(scene& s, cluster& c)
+{
+    lease held = co_await s.lock(0).acquire();
+    co_await held.release();
+    c.nodes[1].command({"REPLICAOF", "127.0.0.1", std::to_string(c.nodes[0].port())});
+    co_await expect_misconfigured(s);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_becomes_a_replica_is_none_any_more)
+{
+    cluster c(2);
+    play(c.store(), 1, [&](scene& s) { return turn_into_a_replica(s, c); });
+}
+
+BOOST_AUTO_TEST_CASE(one_server_under_two_names_is_not_two_nodes)
+{
+    cluster c(1);
+    const auto port = std::to_string(c.nodes[0].port());
+    play(redlock({"redis://127.0.0.1:" + port, "redis://localhost:" + port}), 1,
+        expect_misconfigured);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

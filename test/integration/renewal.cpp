@@ -1,0 +1,197 @@
+// What happens to a lease in the middle of its life.
+#include "support/call.hpp"
+#include "support/cluster.hpp"
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(renewal)
+
+lock_options with_ttl(std::chrono::milliseconds ttl)
+{
+    lock_options options;
+    options.ttl = ttl;
+    return options;
+}
+
+// A node that connects after the grant is not part of the lease; these tests want all of them.
+task connect_all(holdfast::locker& locker)
+{
+    const auto connected = [](const node_stats& node) {
+        return node.connected;
+    };
+    for (const auto begin = steady::now(); steady::now() < begin + 5s;) {
+        const auto nodes = locker.stats().nodes;
+        if (std::all_of(nodes.begin(), nodes.end(), connected))
+            co_return;
+        co_await pause(1ms);
+    }
+    BOOST_FAIL("a node does not connect");
+}
+
+task use_flushed_scripts(scene& s, cluster& c)
+{
+    c.command({"SCRIPT", "FLUSH"});
+    for (int i = 0; i < 3; ++i) {
+        lease held = co_await s.lock(0).acquire();
+        c.command({"SCRIPT", "FLUSH"});
+        co_await held.extend();
+        c.command({"SCRIPT", "FLUSH"});
+        const release_outcome outcome = co_await held.release();
+        BOOST_TEST(outcome == release_outcome::released);
+        BOOST_TEST(c.copies(s.resource) < c.majority());
+    }
+    auto options = with_ttl(600ms);
+    lease held = co_await s.lock(0, options).acquire();
+    for (int i = 0; i < 20; ++i) {
+        c.command({"SCRIPT", "FLUSH"});
+        co_await pause(options.ttl / 10);
+        BOOST_TEST(held.held());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_forget_their_scripts_are_told_again)
+{
+    cluster c(3);
+    play(c.store(), 1, [&](scene& s) { return use_flushed_scripts(s, c); });
+    BOOST_TEST(c.empty_within(0s));
+}
+
+task survive_cut_connections(scene& s, cluster& c)
+{
+    const auto options = with_ttl(1s);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    call<> lost;
+    held.lost(lost.token());
+    for (int i = 0; i < 4; ++i) {
+        c.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        co_await pause(options.ttl / 2);
+        BOOST_TEST(held.held());
+    }
+    BOOST_TEST(!lost.done());
+    BOOST_TEST(c.copies(s.resource) == c.size());
+    for (const auto& node : s.locker().stats().nodes)
+        BOOST_TEST(node.connects >= 5u);
+    const release_outcome outcome = co_await held.release();
+    BOOST_TEST(outcome == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_survives_the_loss_of_all_its_connections)
+{
+    cluster c(3);
+    play(c.store(), 1, [&](scene& s) { return survive_cut_connections(s, c); });
+    BOOST_TEST(c.empty_within(0s));
+}
+
+task heal_restarted_nodes(scene& s, cluster& c)
+{
+    const auto options = with_ttl(1s);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    co_await pause(50ms); // stragglers
+    BOOST_TEST(c.copies(s.resource) == 5u);
+    for (int round = 0; round < 2; ++round) {
+        c.nodes[0].restart();
+        c.nodes[1].restart();
+        BOOST_TEST(c.copies(s.resource) == 3u);
+
+        const auto restarted = steady::now();
+        while (c.copies(s.resource) < 5 && steady::now() < restarted + 3s)
+            co_await pause(10ms);
+        BOOST_TEST(c.copies(s.resource) == 5u);
+        BOOST_TEST((steady::now() < restarted + 1500ms)); // a renewal or two
+        BOOST_TEST(held.held());
+    }
+    co_await pause(2 * options.ttl); // what was healed is renewed as well
+    BOOST_TEST(held.held());
+    BOOST_TEST(c.copies(s.resource) == 5u);
+    const release_outcome outcome = co_await held.release();
+    BOOST_TEST(outcome == release_outcome::released);
+}
+
+BOOST_AUTO_TEST_CASE(restarted_nodes_are_healed)
+{
+    cluster c(5);
+    play(c.store(), 1, [&](scene& s) { return heal_restarted_nodes(s, c); });
+    BOOST_TEST(c.empty_within(0s));
+}
+
+task lose_to_amnesia(scene& s, cluster& c)
+{
+    const auto options = with_ttl(1s);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    co_await pause(50ms);
+    const auto flushed = steady::now();
+    c.command({"FLUSHALL"}, c.majority());
+    auto [ec] = co_await held.lost(no_throw);
+    BOOST_TEST(ec == errc::lease_lost);
+    BOOST_TEST((steady::now() < flushed + options.ttl)); // the next renewal tells
+    BOOST_TEST(!held.held());
+    BOOST_TEST(s.locker().stats().lost == 1u);
+    lease next = co_await s.lock(1).acquire(2s);
+    BOOST_TEST(next.held());
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_that_forgets_ends_the_lease_soon)
+{
+    cluster c(5);
+    play(c.store(), 2, [&](scene& s) { return lose_to_amnesia(s, c); });
+}
+
+// Restarted at one moment each, a majority in all, between two renewals: what was healed must not
+// count for the time before.
+task forget_one_after_another(scene& s, cluster& c)
+{
+    const auto options = with_ttl(2s);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    co_await pause(50ms);
+    c.nodes[0].command({"DEL", s.resource});
+    const auto deleted = steady::now();
+    while (c.copies(s.resource) < 3 && steady::now() < deleted + 2 * options.ttl)
+        co_await pause(10ms);
+    BOOST_TEST(c.copies(s.resource) == 3u);
+    BOOST_TEST(held.held());
+    c.nodes[1].command({"DEL", s.resource});
+    auto [ec] = co_await held.lost(no_throw);
+    BOOST_TEST(ec == errc::lease_lost);
+    BOOST_TEST(s.locker().stats().lost <= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(healed_nodes_do_not_prove_that_the_lease_had_no_gap)
+{
+    cluster c(3);
+    play(c.store(), 1, [&](scene& s) { return forget_one_after_another(s, c); });
+}
+
+task stop_before_silence_ends_it(scene& s, cluster& c)
+{
+    const auto options = with_ttl(1s);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    const auto paused = steady::now();
+    for (std::size_t i = 0; i < c.majority(); ++i)
+        c.nodes[i].pause();
+    auto [ec] = co_await held.lost(no_throw);
+    const auto told = steady::now();
+    BOOST_TEST(ec == errc::lease_lost);
+    BOOST_TEST((told < held.valid_until()));       // in the guard time: still ours
+    BOOST_TEST((told > paused + options.ttl / 3)); // silence alone ends nothing
+    BOOST_TEST((told < paused + options.ttl));
+    for (std::size_t i = 0; i < c.majority(); ++i)
+        c.nodes[i].resume();
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_that_is_silent_ends_the_work_before_the_lease)
+{
+    cluster c(5);
+    play(c.store(), 1, [&](scene& s) { return stop_before_silence_ends_it(s, c); });
+    BOOST_TEST(c.empty_within(1s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,185 @@
+// The end of a locker, and fairness towards other processes.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_close, locker_fixture)
+
+// A locker with nothing in hand is closed at once, and says so once.
+BOOST_AUTO_TEST_CASE(closes_at_once_when_idle)
+{
+    locker.close(now);
+    locker.close(now);
+    locker.wake(now);
+    BOOST_TEST(effects() == "closed");
+    BOOST_TEST(calls() == "close");
+    BOOST_TEST(locker.wake_at() == never);
+}
+
+// After close() has been called nobody may wait, not even while leases are still being given back.
+BOOST_AUTO_TEST_CASE(nobody_waits_after_close)
+{
+    acquire(1);
+    granted();
+    locker.close(now);
+    effects();
+    BOOST_TEST(acquire(2, "B") == 0u);
+    BOOST_TEST(try_acquire(3, "C") == 0u);
+    BOOST_TEST(effects() == "2 ended: closed, 3 ended: closed");
+}
+
+// All waits end, those that ask and those behind them, and what was asked for is given up.
+BOOST_AUTO_TEST_CASE(all_waits_end)
+{
+    acquire(1, "A", holdfast::forever);
+    acquire(2, "A");
+    try_acquire(3, "B");
+    acquire(4, "C");
+    refuse();
+    calls();
+    locker.close(now);
+    BOOST_TEST(effects() == "1 ended: closed, 2 ended: closed, 3 ended: closed, "
+                            "4 ended: closed, closed");
+    BOOST_TEST(calls() == "abandon A, abandon B, close");
+    BOOST_TEST(stats().waiting == 0u);
+}
+
+// Work under leases is told to stop at once, has a guard time for it, and then the leases are given
+// back; only then is the locker closed.
+BOOST_AUTO_TEST_CASE(leases_have_a_guard_time)
+{
+    acquire(1);
+    granted();
+    calls();
+    pass(1s);
+    locker.close(now);
+    BOOST_TEST(effects() == "must stop");
+    BOOST_TEST(calls() == "");
+    sleep_until(at(1450ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(1450ms));
+    BOOST_TEST(effects() == "closed");
+    BOOST_TEST(calls() == "release A, close");
+}
+
+// Who lets go earlier is not waited for.
+BOOST_AUTO_TEST_CASE(closes_when_the_last_lease_is_released)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    locker.close(now);
+    BOOST_TEST(effects() == "must stop");
+    locker.release(lease, 77, now);
+    BOOST_TEST(effects() == "gone, closed");
+    store.end_release(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "77 released");
+}
+
+// What was given back has a little time to be confirmed, and no more: a dead node cannot keep a
+// locker open.
+BOOST_AUTO_TEST_CASE(closing_is_bounded)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    store.clean = false;
+    locker.close(now);
+    locker.drop(lease, now);
+    BOOST_TEST(effects() == "must stop, gone");
+    sleep_until(at(500ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(500ms));
+    BOOST_TEST(effects() == "closed");
+    BOOST_TEST(locker.wake_at() == never);
+}
+
+// As soon as everything is confirmed, the rest of that time is not waited for.
+BOOST_AUTO_TEST_CASE(closing_ends_when_all_is_clean)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    store.clean = false;
+    locker.close(now);
+    locker.drop(lease, now);
+    store.clean = true;
+    locker.wake(at(1ms));
+    BOOST_TEST(effects() == "must stop, gone, closed");
+}
+
+// Lease objects that outlive the locker's closing do no harm.
+BOOST_AUTO_TEST_CASE(leases_outlive_the_closing)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    locker.close(now);
+    sleep_until(at(1s));
+    BOOST_TEST(effects() == "must stop, closed");
+    BOOST_TEST(locker.extend(lease, now) == errc::lease_lost);
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(effects() == "77 expired, gone");
+    locker.drop(lease, now);
+    BOOST_TEST(effects() == "");
+}
+
+// Within the budget, one local holder follows another at once; then others have a turn: a pause of
+// at least half of retry_min. The count begins anew after that.
+BOOST_AUTO_TEST_CASE(the_budget_of_hand_offs)
+{
+    usual.handoff_limit = 3;
+    for (std::uint64_t tag = 1; tag <= 10; ++tag)
+        acquire(tag, "A", holdfast::forever);
+    for (const bool yields : {false, false, false, true, false, false, false, true}) {
+        const slot_id lease = granted();
+        const std::size_t before = store.attempts();
+        locker.drop(lease, now);
+        BOOST_TEST((store.attempts() == before) == yields);
+        if (yields) {
+            const time_point dropped = now;
+            sleep_until_asked();
+            BOOST_TEST(now >= dropped + 4ms);
+            BOOST_TEST(now <= dropped + 8ms);
+        }
+    }
+}
+
+// The budget is also one of time, counted from the first of the holders.
+BOOST_AUTO_TEST_CASE(the_time_of_hand_offs)
+{
+    usual.handoff_time = 100ms;
+    for (std::uint64_t tag = 1; tag <= 4; ++tag)
+        acquire(tag, "A", holdfast::forever);
+    slot_id lease = granted();
+    pass(60ms);
+    locker.drop(lease, now);
+    BOOST_TEST(store.attempts() == 2u);
+    lease = granted();
+    pass(40ms);
+    locker.drop(lease, now);
+    BOOST_TEST(store.attempts() == 2u);
+    sleep_until_asked();
+    lease = granted();
+    pass(60ms);
+    locker.drop(lease, now);
+    BOOST_TEST(store.attempts() == 4u);
+}
+
+// With no budget at all others have a turn after every release.
+BOOST_AUTO_TEST_CASE(no_budget)
+{
+    usual.handoff_limit = 0;
+    acquire(1);
+    acquire(2);
+    locker.drop(granted(), now);
+    BOOST_TEST(calls() == "attempt A, release A");
+    sleep_until_asked();
+    BOOST_TEST(calls() == "attempt A");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,300 @@
+// What becomes of a lease: release, renewal, extension, loss.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::release_outcome;
+
+namespace {
+
+struct lease_fixture : locker_fixture {
+    slot_id lease_of(std::string_view resource)
+    {
+        acquire(1, resource, holdfast::forever);
+        const slot_id lease = granted();
+        calls();
+        return lease;
+    }
+    claim_id claim_of(std::string_view resource) const
+    {
+        claim_id found = 0;
+        for (const auto& [id, c] : store.claims)
+            found = c.resource == resource && c.now == scripted_backend::stage::held ? id : found;
+        return found;
+    }
+    // The end of a lease that was asked for at the start and never renewed.
+    static constexpr time_point end = at(9000ms - 92ms);
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_lease, lease_fixture)
+
+// A lease is what its holder was told: alive, held, until when.
+BOOST_AUTO_TEST_CASE(a_lease_says_what_it_is)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.alive(lease));
+    BOOST_TEST(locker.held(lease, now));
+    BOOST_TEST(locker.valid_until(lease) == end);
+    BOOST_TEST(locker.must_stop(lease) == errc{});
+    BOOST_TEST(!locker.held(lease, end)); // by the clock, even if nobody was woken
+    BOOST_TEST(!locker.alive(0));
+    BOOST_TEST(locker.must_stop(0) == errc::not_held);
+    BOOST_TEST(locker.valid_until(0) == long_ago);
+}
+
+// A release reaches the backend before the next local waiter asks, and its outcome the caller.
+BOOST_AUTO_TEST_CASE(releases_before_the_next_one_asks)
+{
+    const slot_id lease = lease_of("A");
+    acquire(2);
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(calls() == "release A, attempt A");
+    BOOST_TEST(effects() == "gone");
+    BOOST_TEST(!locker.alive(lease));
+    BOOST_TEST(locker.must_stop(lease) == errc::not_held);
+    store.grant(2);
+    store.end_release(1, release_outcome::unconfirmed);
+    locker.wake(now);
+    BOOST_TEST(effects() == "2 acquired, 77 unconfirmed");
+}
+
+// A lease can be released once.
+BOOST_AUTO_TEST_CASE(a_second_release_is_refused)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(!locker.release(lease, 78, now));
+    store.end_release(1);
+    locker.wake(now);
+    BOOST_TEST(!locker.release(lease, 79, now));
+    BOOST_TEST(!locker.release(0, 80, now));
+    locker.drop(lease, now); // its object dies now
+    BOOST_TEST(effects() == "gone, 77 released");
+    BOOST_TEST(calls() == "release A");
+    BOOST_TEST(stats().released == 1u);
+}
+
+// A dropped lease is given back, and nobody is told what came of it.
+BOOST_AUTO_TEST_CASE(a_dropped_lease_is_given_back)
+{
+    const slot_id lease = lease_of("A");
+    locker.drop(lease, now);
+    locker.drop(lease, now);
+    store.end_release(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "gone");
+    BOOST_TEST(calls() == "release A");
+    BOOST_TEST(stats().held == 0u);
+    BOOST_TEST(locker.wake_at() == never);
+}
+
+// A lease that is dropped while its release is under way still has its outcome told.
+BOOST_AUTO_TEST_CASE(a_release_survives_its_lease)
+{
+    const slot_id lease = lease_of("A");
+    locker.release(lease, 77, now);
+    locker.drop(lease, now);
+    store.end_release(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "gone, 77 released");
+}
+
+// Leases of about one age are renewed in one call, a third of the ttl on.
+BOOST_AUTO_TEST_CASE(renews_in_batches)
+{
+    for (const char* const resource : {"A", "B", "C"})
+        lease_of(resource);
+    sleep();
+    BOOST_TEST(now <= at(3s));
+    BOOST_TEST(now > at(3s) - 71ms);
+    const std::string together = calls();
+    BOOST_TEST(together.size() == std::string("renew A B C").size());
+    BOOST_TEST(together.substr(0, 6) == "renew ");
+    BOOST_TEST(effects() == "");
+}
+
+// A confirmed renewal lengthens the lease and is counted; an unconfirmed one is tried again.
+BOOST_AUTO_TEST_CASE(a_confirmed_renewal_lengthens)
+{
+    const slot_id lease = lease_of("A");
+    sleep();
+    const time_point renewed = now;
+    BOOST_TEST(calls() == "renew A");
+    sleep();
+    BOOST_TEST(now == renewed + store.how_patient);
+    BOOST_TEST(calls() == "renew A");
+    store.confirm(1, now + 9s - 92ms);
+    locker.wake(now);
+    BOOST_TEST(locker.valid_until(lease) == now + 9s - 92ms);
+    BOOST_TEST(stats().renewals == 1u);
+    const time_point confirmed = now;
+    sleep();
+    BOOST_TEST(now > confirmed + 2900ms);
+}
+
+// Without an answer the work is told to stop a guard time before the end; at the end the lease is
+// lost, given back, and the next waiter asks.
+BOOST_AUTO_TEST_CASE(silence_ends_a_lease)
+{
+    const slot_id lease = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    sleep_until(end - 450ms - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(end - 450ms);
+    BOOST_TEST(effects() == "must stop");
+    BOOST_TEST(locker.must_stop(lease) == errc::lease_lost);
+    BOOST_TEST(locker.held(lease, now));
+    calls();
+    sleep_until(end - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(end);
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(calls() == "release A");
+    BOOST_TEST(!locker.held(lease, now));
+    BOOST_TEST(locker.alive(lease)); // its holder has not let go
+    BOOST_TEST(locker.valid_until(lease) == long_ago);
+    BOOST_TEST(stats().lost == 1u);
+    BOOST_TEST(stats().held == 0u);
+    sleep_until(end + 8ms); // it was held for longer than the time of hand-offs
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// When the backend says that a lease is lost, its work must stop before anybody else may begin.
+BOOST_AUTO_TEST_CASE(loss_stops_work_first)
+{
+    lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.grant_at_once = true;
+    store.lose(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "must stop, 2 acquired");
+    BOOST_TEST(calls() == "release A, attempt A");
+}
+
+// A loss that is told again, or after the work was told to stop, is not told twice.
+BOOST_AUTO_TEST_CASE(loss_is_told_once)
+{
+    lease_of("A");
+    sleep_until(end - 100ms);
+    BOOST_TEST(effects() == "must stop");
+    store.lose(1);
+    store.lose(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(stats().lost == 1u);
+}
+
+// Releasing what was lost before says so, and touches nothing of others.
+BOOST_AUTO_TEST_CASE(release_after_loss_is_expired)
+{
+    const slot_id lease = lease_of("A");
+    store.lose(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "must stop");
+    store.end_release(1, release_outcome::released); // of the clean-up: nobody asked
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(effects() == "77 expired, gone");
+    BOOST_TEST(!locker.release(lease, 78, now));
+    BOOST_TEST(calls() == "release A");
+}
+
+// A release that comes after the end, before anybody was woken, finds that out by itself.
+BOOST_AUTO_TEST_CASE(release_looks_at_the_clock)
+{
+    const slot_id lease = lease_of("A");
+    now = end;
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(effects() == "must stop, 77 expired, gone");
+    BOOST_TEST(calls() == "release A");
+}
+
+// Losing one and dropping another at the same moment concern only these two.
+BOOST_AUTO_TEST_CASE(loss_and_drop_of_neighbours)
+{
+    const slot_id a = lease_of("A"), b = lease_of("B"), c = lease_of("C");
+    store.lose(claim_of("A"));
+    locker.drop(b, now);
+    BOOST_TEST(effects() == "gone, must stop");
+    BOOST_TEST(locker.must_stop(a) == errc::lease_lost);
+    BOOST_TEST(locker.must_stop(b) == errc::not_held);
+    BOOST_TEST(locker.must_stop(c) == errc{});
+}
+
+// An extension is done when a majority has confirmed a renewal that was sent for it.
+BOOST_AUTO_TEST_CASE(extension_is_confirmed)
+{
+    usual.renewal = holdfast::renewal::manual;
+    const slot_id lease = lease_of("A");
+    pass(1s);
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    BOOST_TEST(calls() == "renew again A");
+    store.confirm(1, at(9s)); // of an older request
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    store.confirm(1, at(10s - 92ms));
+    locker.wake(now);
+    BOOST_TEST(effects() == "extended: nothing");
+    BOOST_TEST(locker.valid_until(lease) == at(10s - 92ms));
+}
+
+// One that nobody confirms in time fails, and the lease stays what it was.
+BOOST_AUTO_TEST_CASE(extension_is_not_confirmed)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    sleep_until(at(50ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(50ms));
+    BOOST_TEST(effects() == "extended: unreachable");
+    BOOST_TEST(locker.valid_until(lease) == end);
+    store.confirm(1, end + 1ms);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+}
+
+// What must stop cannot be extended; what is gone neither.
+BOOST_AUTO_TEST_CASE(there_is_nothing_to_extend)
+{
+    const slot_id a = lease_of("A");
+    now = end - 450ms;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    BOOST_TEST(effects() == "must stop");
+    locker.drop(a, now);
+    BOOST_TEST(locker.extend(a, now) == errc::not_held);
+    BOOST_TEST(calls() == "release A");
+}
+
+// An attempt to extend may find the lease over; the next waiter must not wait for somebody else to
+// notice what came of its turn.
+BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_one)
+{
+    usual.handoff_time = 1h;
+    const slot_id a = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.grant_at_once = true;
+    now = end;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    BOOST_TEST(effects() == "must stop, 2 acquired");
+}
+
+// A lease that ends while an extension is under way is told as lost, not as extended.
+BOOST_AUTO_TEST_CASE(loss_during_an_extension)
+{
+    const slot_id lease = lease_of("A");
+    locker.extend(lease, now);
+    store.lose(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "must stop");
+    sleep_until(at(1s));
+    BOOST_TEST(effects() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

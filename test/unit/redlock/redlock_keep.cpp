@@ -1,0 +1,195 @@
+// Renewal, healing and loss of leases of the redlock core, over model nodes.
+#include "redlock/redlock_core.hpp"
+
+#include "support/model_cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+namespace core = holdfast::core;
+
+BOOST_AUTO_TEST_SUITE(redlock_keep)
+
+// Many leases are renewed in one call to each node, at most a hundred at a time.
+BOOST_AUTO_TEST_CASE(renews_in_batches)
+{
+    model_cluster c(3);
+    c.run();
+    std::vector<core::claim_id> all;
+    for (std::uint64_t i = 0; i < 101; ++i)
+        all.push_back(c.acquire(i, 'x', "R" + std::to_string(i)));
+    c.pass(300ms);
+    c.core->renew(all, false, c.now);
+    c.run();
+    for (model_node& n : c.nodes) {
+        BOOST_TEST(n.log.size() == 2u);
+        BOOST_TEST(n.log.back() == "RENEW R100");
+    }
+    std::size_t confirmed = 0;
+    while (const auto e = c.core->next_event()) {
+        BOOST_TEST(e->kind == core::backend_event::what::validity);
+        BOOST_TEST(e->valid_until == c.now + 988ms);
+        ++confirmed;
+    }
+    BOOST_TEST(confirmed == all.size());
+}
+
+// A node that has forgotten the script is sent its text.
+BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_as_text)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].knows_scripts = false;
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.events() == "7 valid for 988");
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, RENEW A by text");
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 released");
+    BOOST_TEST(c.nodes[0].commands() == "DELETE A, DELETE A by text");
+    BOOST_TEST(!c.core->nodes()[0].last_error);
+}
+
+// While a renewal is unanswered no second one is sent, unless somebody asks for just that.
+BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].silent = true;
+    c.renew(id);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+    c.renew(id, true);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+    c.nodes[0].silent = false;
+    c.run();
+    c.events();
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+}
+
+// Silence neither lengthens nor ends a lease.
+BOOST_AUTO_TEST_CASE(silence_is_not_told)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.pass(300ms);
+    c.nodes[1].silent = c.nodes[2].silent = true;
+    c.renew(id);
+    c.pass(100ms);
+    BOOST_TEST(c.events() == ""); // one of three is no majority
+    c.nodes[1].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "7 valid for 888"); // from when it was asked
+}
+
+// A minority that has lost the key is given it again, and others stay out; the lease goes on.
+BOOST_AUTO_TEST_CASE(a_minority_is_healed)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].keys.clear();
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.events() == "7 valid for 988");
+    BOOST_TEST(c.holders() == 2u);
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.holders() == 3u);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A");
+    BOOST_TEST(c.events() == "7 valid for 988");
+}
+
+// A healed node proves nothing about the time before: it does not make up for the loss of another.
+BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].keys.clear();
+    for (int i = 0; i < 3; ++i) { // missing, healed, renewed
+        c.pass(200ms);
+        c.renew(id);
+    }
+    BOOST_TEST(c.holders() == 3u);
+    c.events();
+    c.nodes[1].keys.clear();
+    c.pass(200ms);
+    c.renew(id);
+    BOOST_TEST(c.events() == "7 lost");
+}
+
+// When a majority has lost the key, the lease is lost at once, and what is left is deleted.
+BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].keys.clear();
+    c.occupy(1);
+    c.renew(id);
+    BOOST_TEST(c.events().starts_with("7 lost"));
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 expired");
+    BOOST_TEST(c.holders() == 0u);
+    BOOST_TEST(c.nodes[1].owner("A", c.now) == "another");
+}
+
+// What is no majority any more is not given to anybody again: a renewal never makes a lease.
+BOOST_AUTO_TEST_CASE(nothing_is_healed_without_a_majority)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    for (model_node& n : c.nodes)
+        n.keys.clear();
+    c.renew(id);
+    c.renew(id);
+    BOOST_TEST(c.holders() == 0u);
+    for (model_node& n : c.nodes)
+        BOOST_TEST(n.commands() == "RENEW A");
+}
+
+// A lease survives that the connection to a node breaks, and is renewed there when it is back.
+BOOST_AUTO_TEST_CASE(connections_may_break)
+{
+    model_cluster c(3);
+    c.run();
+    c.pass(200ms);
+    const auto id = c.acquire(7);
+    for (std::size_t i = 0; i < 3; ++i) {
+        c.nodes[i].silent = true;
+        c.renew(id);
+        c.nodes[i].disconnect(*c.core->connections()[i], c.now);
+        c.nodes[i].silent = false;
+        c.pass(200ms);
+        c.renew(id);
+    }
+    BOOST_TEST(c.events().find("lost") == std::string::npos);
+    BOOST_TEST(c.holders() == 3u);
+}
+
+// An answer of the wrong type ends that connection, as does one of the wrong length, and changes
+// nothing else.
+BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].errors["RENEW"] = "ERR x\r\n+and something else"; // two replies to one request
+    c.renew(id);
+    BOOST_TEST(c.events() == "");
+    BOOST_TEST(!c.core->nodes()[0].connected);
+    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::protocol_error));
+    BOOST_TEST(c.core->nodes()[1].connected);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
