@@ -9,6 +9,8 @@ namespace holdfast {
 
 namespace {
 
+constexpr std::size_t longest_socket_path = 107; // what fits into a sockaddr_un
+
 // Says what is wrong with which part; never quotes the URL, which may hold a password.
 [[noreturn]] void reject(const std::string& what)
 {
@@ -125,6 +127,8 @@ endpoint::endpoint(std::string_view url)
         if (path.size() < 2)
             reject("no path; it must be unix:///path/to/socket");
         path_ = percent_decoded(path, "path");
+        if (path_.size() > longest_socket_path || path_.find('\0') != std::string::npos)
+            reject("the path must be at most 107 bytes long, without a zero byte");
         port_ = 0;
         return;
     }

@@ -37,6 +37,8 @@ const char* describe(errc e) noexcept
         return "a node answered with an error";
     case errc::overloaded:
         return "more requests are waiting than the limits allow";
+    case errc::no_random_bits:
+        return "the operating system gave no random bits";
     case errc::closed:
         return "the locker is closed";
     }
@@ -53,6 +55,7 @@ condition group_of(errc e) noexcept
     case errc::no_reply:
     case errc::node_error:
     case errc::overloaded:
+    case errc::no_random_bits:
         return condition::unavailable;
     case errc::lease_lost:
     case errc::not_held:

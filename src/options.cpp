@@ -68,6 +68,9 @@ void check(const lock_options& o)
     const core::lease_terms t = core::terms_of(o);
     const core::duration renewal_at = t.renews ? t.ttl / 3 : core::duration(0);
     const core::duration needed = t.drift + t.guard + renewal_at;
+    if (o.max_hold <= std::chrono::ceil<milliseconds>(t.guard))
+        reject("max_hold is " + in_ms(o.max_hold) + "; it must be longer than guard, which is " +
+               in_ms(std::chrono::ceil<milliseconds>(t.guard)));
     if (needed >= t.ttl) {
         const auto ms = std::chrono::ceil<milliseconds>(needed);
         reject("ttl is " + in_ms(o.ttl) + "; it must be longer than drift, guard" +

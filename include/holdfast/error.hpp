@@ -54,6 +54,8 @@ enum class errc {
     node_error,
     /// More requests are waiting than the limits allow.
     overloaded,
+    /// The operating system gave no random bits for an owner token.
+    no_random_bits,
     /// The locker was closed.
     closed,
 };
@@ -62,7 +64,8 @@ enum class errc {
 enum class condition {
     /// Try again later: `contended`, `too_late`.
     busy = 1,
-    /// The nodes are in trouble: `unreachable`, `no_reply`, `node_error`, `overloaded`.
+    /// The nodes or this machine are in trouble: `unreachable`, `no_reply`, `node_error`,
+    /// `overloaded`, `no_random_bits`.
     unavailable,
     /// There is no lease: `lease_lost`, `not_held`.
     not_held,

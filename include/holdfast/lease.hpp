@@ -36,7 +36,8 @@ struct lock_terms;
 ///
 /// Thread safety: distinct objects, safe; one object, unsafe, but for `held()`, `valid_until()`,
 /// `fence()` and `resource()`, which many threads may call. Lifetimes: outstanding operations do
-/// not need the `lease` object.
+/// not need the `lease` object. Operations on an empty lease complete with `errc::not_held`, on the
+/// system executor if their handler has no executor of its own.
 class [[nodiscard]] lease {
 public:
     /// Holds nothing.
@@ -89,7 +90,7 @@ public:
             token, engine_, id_);
     }
 
-    /// Renews the lease for a whole ttl from now, at once.
+    /// Renews the lease for a whole ttl from now, at once. Calls that overlap share one renewal.
     ///
     /// Completion: `void(error_code)`; without an error, a majority has confirmed.
     ///

@@ -35,7 +35,7 @@ public:
     const lock_options& options() const noexcept;
 
     /// Waits until the resource is granted to us, or until `wait` has passed (default: as in
-    /// `lock_options`; `forever` allowed; 0 asks once).
+    /// `lock_options`; `forever` allowed; 0 or less asks once).
     ///
     /// Those who wait for one resource in one locker are served first come, first served; only the
     /// first of them asks the nodes. Each attempt has a fresh owner token. A refused attempt gives

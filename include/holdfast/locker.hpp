@@ -27,7 +27,8 @@ class engine;
 ///
 /// Thread safety: all members but the destructor may be called from many threads at once.
 /// Lifetimes: operations and leases keep what they need alive; they may outlive the locker, which
-/// closes it.
+/// closes it. All of them, leases and locks too, must go before the execution context does. A
+/// locker that was moved from can only be destroyed or assigned to.
 class locker {
 public:
     using executor_type = asio::any_io_executor;

@@ -34,7 +34,8 @@ struct lock_options {
     /// With `renewal::manual` the lease ends after one ttl unless it is extended.
     holdfast::renewal renewal = holdfast::renewal::automatic;
 
-    /// The lease ends this long after it was acquired, renewed or not. Positive, or `forever`.
+    /// The lease ends this long after it was acquired, renewed or not. Longer than
+    /// `guard`, or `forever`.
     std::chrono::milliseconds max_hold = forever;
 
     /// How many waiters of one locker may follow each other before other processes get their

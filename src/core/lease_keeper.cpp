@@ -4,15 +4,15 @@
 
 namespace holdfast::core {
 
-lease_keeper::lease_keeper(
-    const lease_terms& terms, time_point asked, time_point valid_until, duration patience) noexcept
+lease_keeper::lease_keeper(const lease_terms& terms, time_point asked, time_point granted,
+    time_point valid_until, duration patience) noexcept
     : ttl_(terms.ttl),
       drift_(terms.drift),
       guard_(terms.guard),
-      patience_(patience),
-      sent_(asked),
+      retry_(std::min(patience, terms.ttl / 10)),
+      confirmed_(asked),
       valid_until_(valid_until),
-      limit_(later(asked, terms.max_hold)),
+      limit_(later(granted, terms.max_hold)),
       renew_at_(next_renewal(asked)),
       renews_(terms.renews),
       phase_(phase::kept)
@@ -57,22 +57,25 @@ time_point lease_keeper::wake_at() const noexcept
 
 void lease_keeper::renewal_sent(time_point now) noexcept
 {
-    sent_ = now;
-    renew_at_ = now + patience_; // again then, unless a majority confirms
+    renew_at_ = now + retry_; // again then, unless a majority confirms
 }
 
-bool lease_keeper::valid_until(time_point when) noexcept
+bool lease_keeper::valid_until(time_point when, time_point now) noexcept
 {
-    if (phase_ != phase::kept) {
+    if (phase_ != phase::kept || now >= ends_at() - guard_) {
         valid_until_ = std::min(valid_until_, when);
         return false;
     }
-    const bool confirmed = covers(sent_);
+    const bool longer = when > valid_until_;
     valid_until_ = when;
-    if (!covers(sent_))
+    if (!longer)
         return false;
-    renew_at_ = next_renewal(sent_);
-    return !confirmed;
+    // The validity tells when the request that it rests on was made.
+    const time_point asked = when - (ttl_ - drift_);
+    renew_at_ = std::max(now, next_renewal(asked));
+    const bool renewed = asked > confirmed_;
+    confirmed_ = std::max(confirmed_, asked);
+    return renewed;
 }
 
 void lease_keeper::stop(time_point now, duration grace) noexcept

@@ -33,8 +33,8 @@ public:
     lease_keeper() = default;
 
     // `asked`: just before the request left. `patience`: how long a renewal's answers may take.
-    lease_keeper(const lease_terms& terms, time_point asked, time_point valid_until,
-        duration patience) noexcept;
+    lease_keeper(const lease_terms& terms, time_point asked, time_point granted,
+        time_point valid_until, duration patience) noexcept;
 
     // What to do now. Call again until it answers `none`. Whoever gets `renew` sends one.
     action due(time_point now) noexcept;
@@ -43,8 +43,9 @@ public:
     time_point wake_at() const noexcept;
 
     void renewal_sent(time_point now) noexcept;
-    // The backend's view of the validity has changed. True if this confirms a renewal.
-    bool valid_until(time_point when) noexcept;
+    // The backend's view of the validity has changed. True if this confirms a renewal. Once the
+    // time to stop has come, even if nobody has noticed yet, the end does not move on any more.
+    bool valid_until(time_point when, time_point now) noexcept;
     // It is over, at once.
     void end() noexcept { phase_ = phase::ended; }
     // The work must stop now, and has `grace` to do it, if the lease lasts that long.
@@ -59,8 +60,8 @@ public:
 private:
     time_point next_renewal(time_point asked) const noexcept;
 
-    duration ttl_{}, drift_{}, guard_{}, patience_{};
-    time_point sent_{}, valid_until_{}, limit_{}, renew_at_{};
+    duration ttl_{}, drift_{}, guard_{}, retry_{};
+    time_point confirmed_{}, valid_until_{}, limit_{}, renew_at_{};
     bool renews_ = false;
     phase phase_ = phase::ended;
 };

@@ -73,6 +73,8 @@ bool locker_core::cancel(slot_id id, bool only_if_unsent, time_point now)
         if (only_if_unsent)
             return false;
         abandon_attempt(q, nullptr, now);
+    } else if (only_if_unsent && w->last_error != errc{}) {
+        return false;
     }
     wait_ends_.erase(slot_index(id));
     queues_.remove(id);
@@ -113,8 +115,6 @@ void locker_core::wake(time_point now)
         const slot_id id = queues_.wait_id_at(*index);
         end_wait(id, errc{}, now);
     }
-    while (const auto index = queue_retries_.pop_due(now))
-        serve(queues_.queue_id_at(*index), now);
 
     due_renewals_.clear();
     while (const auto index = lease_wakes_.pop_due(now))
@@ -123,10 +123,19 @@ void locker_core::wake(time_point now)
         backend_.renew(due_renewals_, false, now);
     due_renewals_.clear();
     absorb(now);
+
+    // Last, when it is known who still waits. Some backends refuse at once, and so on.
+    while (queue_retries_.earliest() <= now) {
+        while (const auto index = queue_retries_.pop_due(now))
+            serve(queues_.queue_id_at(*index), now);
+        absorb(now);
+    }
 }
 
 time_point locker_core::wake_at() const noexcept
 {
+    if (closed_)
+        return never; // what nodes may still hold of ours ends by itself
     return std::min({backend_.wake_at(), wait_ends_.earliest(), queue_retries_.earliest(),
         lease_wakes_.earliest(), close_at_});
 }
@@ -157,7 +166,7 @@ void locker_core::absorb(time_point now)
             on_refused(*event, now);
             break;
         case backend_event::what::validity:
-            on_validity(*event);
+            on_validity(*event, now);
             break;
         case backend_event::what::lost:
             if (lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
@@ -182,7 +191,8 @@ void locker_core::on_granted(const backend_event& event, time_point now)
     assert(q.asking == event.tag && q.first != 0);
 
     s.now = state::held;
-    s.keeper = lease_keeper(s.terms, s.asked, event.valid_until, backend_.patience(s.terms.ttl));
+    s.keeper =
+        lease_keeper(s.terms, s.asked, now, event.valid_until, backend_.patience(s.terms.ttl));
     q.holder = event.tag;
     q.asking = 0;
     q.failures = 0;
@@ -233,12 +243,23 @@ void locker_core::on_frees(const backend_event& event, time_point now)
     if (event.reason != errc{})
         return end_wait(q->first, event.reason, now);
 
-    // Spread out a little: others wait for the same instant.
-    const time_point free_at = std::max(event.valid_until, now);
-    if (free_at > q->retry_at)
+    // If it is free already, we collide with others who know it too: the random pause stands.
+    // Otherwise spread out a little, because they wait for the same instant.
+    if (event.valid_until <= now || event.valid_until > q->retry_at)
         return;
-    q->retry_at = std::min(q->retry_at, free_at + jitter_.between(duration(0), retry_min_));
+    q->retry_at =
+        std::min(q->retry_at, event.valid_until + jitter_.between(duration(0), retry_min_));
     queue_retries_.set(slot_index(queue), q->retry_at);
+}
+
+// The same at the end of wake(): whoever is next may be about to go as well.
+void locker_core::serve_soon(slot_id queue, time_point now)
+{
+    const wait_queue& q = queues_.at(queue);
+    if (q.first == 0)
+        serve(queue, now);
+    else if (q.asking == 0 && q.holder == 0 && !closing_)
+        queue_retries_.set(slot_index(queue), std::max(now, q.retry_at));
 }
 
 // Lets the first of a queue ask the backend, if it may.
@@ -262,6 +283,9 @@ void locker_core::ask(slot_id queue, time_point now)
     queue_retries_.erase(slot_index(queue));
     wait_queue& q = queues_.at(queue);
     const wait& w = queues_.wait_at(q.first);
+    const auto token = owner_token::make(entropy_);
+    if (!token)
+        return end_wait(q.first, errc::no_random_bits, now);
 
     const slot_id lease = leases_.take();
     lease_slot& s = leases_[lease];
@@ -273,7 +297,7 @@ void locker_core::ask(slot_id queue, time_point now)
     ++active_;
     ++counts_.attempts;
     const claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
-    s.claim = backend_.attempt(lease, q.resource, owner_token::make(entropy_), terms, now);
+    s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
 }
 
 // The local holder is gone. The next one follows at once, unless other processes are due a turn.
@@ -309,7 +333,7 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
     emit({.kind = effect::what::wait_ended, .reason = reason, .tag = w.tag});
     wait_ends_.erase(slot_index(id));
     queues_.remove(id);
-    serve(w.queue, now);
+    serve_soon(w.queue, now);
 }
 
 void locker_core::abandon_attempt(wait_queue& queue, errc* reason, time_point now)

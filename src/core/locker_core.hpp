@@ -89,11 +89,12 @@ private:
     void absorb(time_point now); // the backend's events
     void on_granted(const backend_event& event, time_point now);
     void on_refused(const backend_event& event, time_point now);
-    void on_validity(const backend_event& event);
+    void on_validity(const backend_event& event, time_point now);
     void on_released(const backend_event& event);
     void on_frees(const backend_event& event, time_point now);
 
     void serve(slot_id queue, time_point now);
+    void serve_soon(slot_id queue, time_point now);
     void ask(slot_id queue, time_point now);
     void end_turn(slot_id queue, time_point now);
     // No reason: its time is up, and the reason is what its attempts came to.

@@ -51,6 +51,8 @@ errc locker_core::extend(slot_id lease, time_point now)
         return reason;
 
     lease_slot& s = leases_[lease];
+    if (s.extension_ends != never)
+        return errc{}; // joins the one under way
     s.extension_sent = now;
     s.extension_ends = now + backend_.patience(s.terms.ttl);
     s.keeper.renewal_sent(now);
@@ -89,12 +91,12 @@ time_point locker_core::valid_until(slot_id lease) noexcept
     return over ? long_ago : s->keeper.ends_at();
 }
 
-void locker_core::on_validity(const backend_event& event)
+void locker_core::on_validity(const backend_event& event, time_point now)
 {
     lease_slot* const s = leases_.find(event.tag);
     if (s == nullptr || s->now != state::held)
         return;
-    if (s->keeper.valid_until(event.valid_until))
+    if (s->keeper.valid_until(event.valid_until, now))
         ++counts_.renewals;
     if (s->extension_ends != never && s->keeper.covers(s->extension_sent)) {
         s->extension_ends = never;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,8 +13,8 @@ class entropy {
 public:
     virtual ~entropy() = default;
 
-    // Throws `std::system_error` if there are none: a weak token is worse than no lock.
-    virtual void fill(std::span<std::byte> out) = 0;
+    // False if there are none: a weak token is worse than no lock.
+    [[nodiscard]] virtual bool fill(std::span<std::byte> out) noexcept = 0;
 };
 
 // Who holds a key: 128 random bits as 32 hexadecimal digits, fresh for every attempt. Whoever knows
@@ -23,10 +24,11 @@ struct owner_token {
 
     std::string_view view() const noexcept { return {text.data(), text.size()}; }
 
-    static owner_token make(entropy& source)
+    static std::optional<owner_token> make(entropy& source) noexcept
     {
         std::array<std::byte, 16> bits{};
-        source.fill(bits);
+        if (!source.fill(bits))
+            return std::nullopt;
         owner_token token;
         constexpr std::string_view digits = "0123456789abcdef";
         for (std::size_t i = 0; i < bits.size(); ++i) {

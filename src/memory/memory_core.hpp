@@ -33,6 +33,7 @@ private:
     std::mutex mutex_;
     std::unordered_map<std::string, held_key> keys_;
     std::uint64_t last_token_ = 0;
+    std::size_t sweep_at_ = 64;
 };
 
 // A backend that answers at once and never fails.

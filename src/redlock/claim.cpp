@@ -97,13 +97,12 @@ bool claim::may_hold_any() const noexcept
     return false;
 }
 
-bool claim::unsent_any() const noexcept
+std::size_t claim::unsent() const noexcept
 {
-    for (std::size_t i = 0; i < nodes_; ++i) {
-        if (at[i].state == key::unsent)
-            return true;
-    }
-    return false;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < nodes_; ++i)
+        count += at[i].state == key::unsent ? 1u : 0u;
+    return count;
 }
 
 claim::release_verdict claim::judge_release() const noexcept

@@ -62,7 +62,7 @@ public:
 
     bool may_hold(std::size_t node) const noexcept;
     bool may_hold_any() const noexcept;
-    bool unsent_any() const noexcept; // some node will be asked once it is connected
+    std::size_t unsent() const noexcept; // nodes that will be asked once they are connected
 
     // What the deletions amount to; `decided` false while more answers matter.
     struct release_verdict {

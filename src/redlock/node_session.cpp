@@ -70,7 +70,7 @@ void node_session::fail(errc code, std::string text, core::time_point now)
         begin_closing({code, std::move(text)}, now);
 }
 
-void node_session::count_timeout(core::time_point)
+void node_session::count_timeout()
 {
     ++timeouts_;
     if (!failure_.code)
@@ -126,6 +126,7 @@ void node_session::shut(core::time_point now)
 {
     begin_closing({errc::closed, "the locker was closed"}, now);
     state_ = state::shut;
+    started_ = true;
     deadline_ = core::never;
 }
 

@@ -67,7 +67,7 @@ public:
     // The node has answered something that makes it useless, or is to be blamed for something.
     void fail(errc code, std::string text, core::time_point now);
     void blame(failure why);
-    void count_timeout(core::time_point now);
+    void count_timeout();
 
     const failure& last_failure() const noexcept { return failure_; }
     const std::string& run_id() const noexcept { return handshake_.run_id(); }

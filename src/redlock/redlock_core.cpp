@@ -63,12 +63,13 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     return id;
 }
 
-// The round ends a node timeout after the last request has left. Until then it needs no limit: a
-// node that is still connecting has an outcome of its own, within the connect timeout.
+// The round ends a node timeout after the last request has left, once a majority has been asked.
+// Until then it needs no limit: a node that is still connecting has an outcome of its own, within
+// the connect timeout.
 void redlock_core::limit_round(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
-    if (!c.unsent_any())
+    if (c.nodes() - c.unsent() >= majority(c.nodes()))
         claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
 }
 
@@ -131,7 +132,11 @@ void redlock_core::on_round_timeout(claim_id id, time_point now)
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         if (c.round.of(i) != vote::pending)
             continue;
-        sessions_[i]->count_timeout(now);
+        if (c.at[i].state == key::unsent) {
+            c.record(i, vote::failed);
+            continue;
+        }
+        sessions_[i]->count_timeout();
         c.record(i, vote::unknown);
     }
     settle_attempt(id, now);
@@ -188,7 +193,7 @@ void redlock_core::clean(claim_id id, time_point now)
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const bool ready = sessions_[i]->now() == node_session::reachability::ready;
         if (ready && c.may_hold(i) && !c.at[i].deleting)
-            send_remove(i, id, now);
+            send_remove(i, id, false, now);
     }
     if (c.phase == stage::cleaning) {
         claim_ends_.set(slot_index(id), std::max(now, c.last_sent + c.terms.ttl));
@@ -294,7 +299,7 @@ void redlock_core::on_ready(std::size_t node, time_point now)
             limit_round(id, now);
         } else if (c->phase == stage::cleaning && c->may_hold(node)) {
             encode_remove(*c, false);
-            send_remove(node, id, now);
+            send_remove(node, id, false, now);
         }
     }
 }

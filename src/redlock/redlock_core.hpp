@@ -44,7 +44,16 @@ public:
     std::vector<node_stats> nodes() const override;
 
 private:
-    enum class what : std::uint8_t { set, heal, remove, renew, type, time_left };
+    enum class what : std::uint8_t {
+        set,
+        heal,
+        remove,
+        remove_by_text, // the same with the script's text, once, because the node had forgotten it
+        renew,
+        renew_by_text,
+        type,
+        time_left
+    };
 
     // One renewal call to one node: its reply has a number for each claim, in order.
     struct batch {
@@ -56,7 +65,7 @@ private:
     struct watched {
         std::uint64_t tag = 0;
         std::array<core::time_point, max_nodes> free_at{};
-        std::uint8_t answers = 0, conflicts = 0;
+        std::uint8_t outstanding = 0, answers = 0, conflicts = 0;
     };
 
     // session_owner
@@ -70,17 +79,20 @@ private:
     void encode_set(const claim& c);
     void encode_remove(const claim& c, bool by_text);
     void send_set(std::size_t node, core::claim_id id, what kind, core::time_point now);
-    void send_remove(std::size_t node, core::claim_id id, core::time_point now);
+    void send_remove(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
     void send_batch(std::size_t node, std::span<const core::claim_id> claims, bool by_text,
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);
 
     void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_healed(std::size_t node, core::claim_id id, vote v, core::time_point now);
-    void on_removed(std::size_t node, core::claim_id id, reply answer, core::time_point now);
-    void on_renewed(std::size_t node, core::slot_id id, reply answer, core::time_point now);
+    void on_removed(
+        std::size_t node, core::claim_id id, bool by_text, reply answer, core::time_point now);
+    void on_renewed(
+        std::size_t node, core::slot_id id, bool by_text, reply answer, core::time_point now);
     void on_watched(
         std::size_t node, core::slot_id id, what kind, reply answer, core::time_point now);
+    void on_watch_ended(core::slot_id id);
     void fail_session(std::size_t node, core::time_point now);
 
     void limit_round(core::claim_id id, core::time_point now);

@@ -73,9 +73,9 @@ void redlock_core::encode_remove(const claim& c, bool by_text)
     resp::append_blob(command_, c.token.view());
 }
 
-void redlock_core::send_remove(std::size_t node, claim_id id, time_point now)
+void redlock_core::send_remove(std::size_t node, claim_id id, bool by_text, time_point now)
 {
-    send(node, what::remove, id, now);
+    send(node, by_text ? what::remove_by_text : what::remove, id, now);
     claims_[id].at[node].deleting = true;
 }
 
@@ -122,7 +122,7 @@ void redlock_core::send_batch(
         c.last_sent = std::max(c.last_sent, now);
         ++c.at[node].renewing;
     }
-    send(node, what::renew, id, now);
+    send(node, by_text ? what::renew_by_text : what::renew, id, now);
 }
 
 void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)
@@ -130,13 +130,12 @@ void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_poin
     const core::slot_id id = watches_.take();
     watched& w = watches_[id];
     w = {.tag = tag};
-    std::size_t asked = 0;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         w.free_at[i] = core::never;
         const node_session& node = *sessions_[i];
         if (node.now() != node_session::reachability::ready || node.congested(now))
             continue;
-        ++asked;
+        w.outstanding = static_cast<std::uint8_t>(w.outstanding + 2);
         command_.clear();
         resp::append_command(command_, {"TYPE", resource});
         send(i, what::type, id, now);
@@ -144,17 +143,18 @@ void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_poin
         resp::append_command(command_, {"PTTL", resource});
         send(i, what::time_left, id, now);
     }
-    if (asked < majority(sessions_.size()))
+    if (w.outstanding == 0)
         watches_.give_back(id);
 }
 
 void redlock_core::on_reply(std::size_t node, const request& r, reply answer, time_point now)
 {
-    switch (static_cast<what>(r.kind)) {
+    const auto kind = static_cast<what>(r.kind);
+    switch (kind) {
     case what::set:
     case what::heal: {
         const vote v = vote_of(answer);
-        if (static_cast<what>(r.kind) == what::set)
+        if (kind == what::set)
             on_vote(node, r.reference, v, now);
         else
             on_healed(node, r.reference, v, now);
@@ -163,14 +163,16 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         break;
     }
     case what::remove:
-        on_removed(node, r.reference, answer, now);
+    case what::remove_by_text:
+        on_removed(node, r.reference, kind == what::remove_by_text, answer, now);
         break;
     case what::renew:
-        on_renewed(node, r.reference, answer, now);
+    case what::renew_by_text:
+        on_renewed(node, r.reference, kind == what::renew_by_text, answer, now);
         break;
     case what::type:
     case what::time_left:
-        on_watched(node, r.reference, static_cast<what>(r.kind), answer, now);
+        on_watched(node, r.reference, kind, answer, now);
         break;
     }
 }
@@ -191,6 +193,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         on_healed(node, r.reference, vote::unknown, now);
         break;
     case what::remove:
+    case what::remove_by_text:
         if (c != nullptr) {
             c->at[node].deleting = false;
             if (c->phase == stage::releasing)
@@ -198,10 +201,12 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         }
         break;
     case what::renew:
+    case what::renew_by_text:
         end_batch(node, r.reference);
         break;
     case what::type:
     case what::time_left:
+        on_watch_ended(r.reference);
         break;
     }
 }
@@ -238,16 +243,17 @@ void redlock_core::on_healed(std::size_t node, claim_id id, vote v, time_point)
         forget_if_clean(id);
 }
 
-void redlock_core::on_removed(std::size_t node, claim_id id, reply answer, time_point now)
+void redlock_core::on_removed(
+    std::size_t node, claim_id id, bool by_text, reply answer, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
     c->at[node].deleting = false;
     const resp::value& v = answer.front();
-    if (is_no_script(answer)) {
+    if (is_no_script(answer) && !by_text) {
         encode_remove(*c, true);
-        send_remove(node, id, now);
+        send_remove(node, id, true, now);
     } else if (v.what == resp::kind::integer) {
         c->deleted(node, v.integer == 1);
     } else if (v.what != resp::kind::error) { // an error leaves the key to its ttl
@@ -260,10 +266,11 @@ void redlock_core::on_removed(std::size_t node, claim_id id, reply answer, time_
         forget_if_clean(id);
 }
 
-void redlock_core::on_renewed(std::size_t node, core::slot_id id, reply answer, time_point now)
+void redlock_core::on_renewed(
+    std::size_t node, core::slot_id id, bool by_text, reply answer, time_point now)
 {
     batch& b = batches_[id];
-    if (is_no_script(answer)) {
+    if (is_no_script(answer) && !by_text) {
         std::vector<claim_id> still_held;
         for (const claim_id each : b.claims) {
             const claim* const c = claims_.find(each);
@@ -316,6 +323,14 @@ void redlock_core::report(claim_id id, time_point now)
     }
 }
 
+// One more question of a watch has been answered, or never will be.
+void redlock_core::on_watch_ended(core::slot_id id)
+{
+    watched* const w = watches_.find(id);
+    if (w != nullptr && --w->outstanding == 0)
+        watches_.give_back(id);
+}
+
 void redlock_core::on_watched(
     std::size_t node, core::slot_id id, what kind, reply answer, time_point now)
 {
@@ -327,14 +342,14 @@ void redlock_core::on_watched(
         const bool told = v.what == resp::kind::simple_string;
         w->conflicts = static_cast<std::uint8_t>(
             w->conflicts + (told && v.text != "string" && v.text != "none" ? 1 : 0));
-        return;
+        return on_watch_ended(id);
     }
     ++w->answers;
     if (v.what == resp::kind::integer && v.integer != -1) // -1: no end is set
         w->free_at[node] = now + std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0));
     const std::size_t needed = majority(sessions_.size());
     if (w->answers < needed)
-        return;
+        return on_watch_ended(id);
 
     const auto nth = w->free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
     std::nth_element(w->free_at.begin(), nth,

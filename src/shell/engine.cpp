@@ -11,6 +11,13 @@
 
 namespace holdfast::shell {
 
+namespace {
+
+// How late a deadline can be noticed after a suspension of the machine.
+constexpr core::duration longest_sleep = std::chrono::seconds(1);
+
+} // namespace
+
 std::shared_ptr<engine> engine::make(
     asio::any_io_executor executor, const backend& store, const locker_options& options)
 {
@@ -49,6 +56,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     operation& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
+    wait = std::max(wait, std::chrono::milliseconds(0));
     added.about = core_.acquire(id, terms->what.name(), terms->lease, wait, once, now);
     attach_cancellation(added);
     after_call(now);
@@ -281,10 +289,12 @@ void engine::arm_timer()
         timer_->cancel(); // nothing else may be keeping the context running
         return;
     }
-    if (wanted >= timer_at_)
+    // The timer's clock stands still while the machine is suspended: look at ours now and then.
+    const core::time_point at = std::min(wanted, shell::now() + longest_sleep);
+    if (wanted == core::never || at >= timer_at_)
         return;
-    timer_at_ = wanted;
-    timer_->expires_at(to_steady(wanted));
+    timer_at_ = at;
+    timer_->expires_at(to_steady(at));
     timer_->async_wait([self = shared_from_this()](error_code ec) {
         if (ec)
             return;

@@ -16,36 +16,38 @@ namespace {
 // How many forks lie between this process and the first one.
 std::atomic<unsigned> forks{0};
 
-void watch_forks()
+bool watch_forks() noexcept
 {
     static const int done = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-    if (done != 0)
-        throw std::system_error(done, std::generic_category(), "holdfast: pthread_atfork");
+    return done == 0;
 }
 
-void fetch(std::span<std::byte> out)
+bool fetch(std::span<std::byte> out) noexcept
 {
     while (!out.empty()) {
         const ssize_t got = ::getrandom(out.data(), out.size(), 0);
         if (got > 0)
             out = out.subspan(static_cast<std::size_t>(got));
         else if (errno != EINTR)
-            throw std::system_error(errno, std::generic_category(), "holdfast: getrandom");
+            return false;
     }
+    return true;
 }
 
 } // namespace
 
-void os_entropy::fill(std::span<std::byte> out)
+bool os_entropy::fill(std::span<std::byte> out) noexcept
 {
-    watch_forks();
+    if (!watch_forks())
+        return false;
     if (const unsigned process = forks.load(std::memory_order_relaxed); process != process_) {
         process_ = process;
         left_ = 0;
     }
     while (!out.empty()) {
         if (left_ == 0) {
-            fetch(fetched_);
+            if (!fetch(fetched_))
+                return false;
             left_ = fetched_.size();
         }
         const std::size_t n = std::min(left_, out.size());
@@ -55,12 +57,14 @@ void os_entropy::fill(std::span<std::byte> out)
         left_ -= n;
         out = out.subspan(n);
     }
+    return true;
 }
 
 std::uint64_t os_entropy::seed()
 {
     std::uint64_t value = 0;
-    fill(std::as_writable_bytes(std::span(&value, 1)));
+    if (!fill(std::as_writable_bytes(std::span(&value, 1))))
+        throw std::system_error(errno, std::generic_category(), "holdfast: no random bits");
     return value;
 }
 

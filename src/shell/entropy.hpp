@@ -12,7 +12,8 @@ namespace holdfast::shell {
 // use what the parent has fetched.
 class os_entropy final : public core::entropy {
 public:
-    void fill(std::span<std::byte> out) override;
+    bool fill(std::span<std::byte> out) noexcept override;
+    // For jitter. Throws `std::system_error`.
     std::uint64_t seed();
 
 private:

@@ -9,15 +9,40 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 
-#include <string>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <utility>
 
 namespace holdfast::shell {
 
+namespace {
+
+// A node, or a firewall between us, that has vanished without a word is noticed while we are idle,
+// and within seconds when we are not. A process that is merely stopped still acknowledges what it
+// gets: its connection stays.
+void tune(asio::generic::stream_protocol::socket& socket)
+{
+    error_code ignored;
+    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    socket.set_option(asio::socket_base::keep_alive(true), ignored);
+    const auto set = [&](int name, int value) {
+        ::setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
+    };
+    set(TCP_KEEPIDLE, 30); // seconds
+    set(TCP_KEEPINTVL, 5);
+    set(TCP_KEEPCNT, 3);
+    set(TCP_USER_TIMEOUT, 5000); // milliseconds
+}
+
+// Bytes that a peer keeps sending must not keep us from everything else.
+constexpr int most_reads_at_once = 16;
+
+} // namespace
+
 link::link(engine& owner, core::connection& served, const asio::any_io_executor& executor)
     : engine_(owner),
       connection_(served),
-      resolver_(executor),
       socket_(executor)
 {}
 
@@ -55,7 +80,7 @@ void link::close() noexcept
     state_ = state::closed;
     waiting_writable_ = false;
     error_code ignored;
-    resolver_.cancel();
+    look_up_ = {};
     socket_.close(ignored);
 }
 
@@ -83,12 +108,12 @@ void link::start_opening()
             candidates_.emplace_back(asio::local::stream_protocol::endpoint(where.path));
         return connect_next();
     }
-    resolver_.async_resolve(where.host, std::to_string(where.port),
-        guarded([this](error_code ec, const asio::ip::tcp::resolver::results_type& found) {
+    look_up_ = look_up(socket_.get_executor(), where.host, where.port,
+        guarded([this](error_code ec, const look_up::endpoints& found) {
             if (ec)
                 return broken(ec, shell::now());
-            for (const auto& entry : found)
-                candidates_.emplace_back(entry.endpoint());
+            for (const asio::ip::tcp::endpoint& each : found)
+                candidates_.emplace_back(each);
             connect_next();
         }));
 }
@@ -120,7 +145,7 @@ void link::on_connected()
 {
     error_code ec;
     if (connection_.target().path.empty())
-        socket_.set_option(asio::ip::tcp::no_delay(true), ec);
+        tune(socket_);
     socket_.non_blocking(true, ec);
     if (ec)
         return broken(ec, shell::now());
@@ -141,7 +166,7 @@ void link::wait_readable()
 
 void link::read()
 {
-    for (;;) {
+    for (int i = 0; i < most_reads_at_once; ++i) {
         const std::span<char> space = connection_.read_space();
         error_code ec;
         const std::size_t n = socket_.read_some(asio::buffer(space.data(), space.size()), ec);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "shell/look_up.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/ip/tcp.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -50,7 +50,7 @@ private:
 
     engine& engine_;
     core::connection& connection_;
-    asio::ip::tcp::resolver resolver_;
+    look_up look_up_;
     protocol::socket socket_;
     std::vector<protocol::endpoint> candidates_;
     std::size_t next_candidate_ = 0;

@@ -97,9 +97,8 @@ task heal_restarted_nodes(scene& s, cluster& c)
         BOOST_TEST(c.copies(s.resource) == 3u);
 
         const auto restarted = steady::now();
-        while (c.copies(s.resource) < 5 && steady::now() < restarted + 3s)
-            co_await pause(10ms);
-        BOOST_TEST(c.copies(s.resource) == 5u);
+        const bool healed = co_await c.have_copies(s.resource, 5, 3s);
+        BOOST_TEST(healed);
         BOOST_TEST((steady::now() < restarted + 1500ms)); // a renewal or two
         BOOST_TEST(held.held());
     }
@@ -149,10 +148,8 @@ task forget_one_after_another(scene& s, cluster& c)
     lease held = co_await s.lock(0, options).acquire();
     co_await pause(50ms);
     c.nodes[0].command({"DEL", s.resource});
-    const auto deleted = steady::now();
-    while (c.copies(s.resource) < 3 && steady::now() < deleted + 2 * options.ttl)
-        co_await pause(10ms);
-    BOOST_TEST(c.copies(s.resource) == 3u);
+    const bool healed = co_await c.have_copies(s.resource, 3, 2 * options.ttl);
+    BOOST_TEST(healed);
     BOOST_TEST(held.held());
     c.nodes[1].command({"DEL", s.resource});
     auto [ec] = co_await held.lost(no_throw);

@@ -49,19 +49,20 @@ public:
         return found;
     }
 
-    /// The same, once it is `expected`, or after `limit`.
-    std::size_t copies(const std::string& key, steady::duration limit, std::size_t expected)
+    /// Waits until the key is on `expected` nodes, for up to `limit`; the library goes on
+    /// meanwhile.
+    asio::awaitable<bool> have_copies(std::string key, std::size_t expected, steady::duration limit)
     {
         const auto deadline = steady::now() + limit;
-        auto found = copies(key);
-        while (found != expected && steady::now() < deadline) {
-            std::this_thread::sleep_for(5ms);
-            found = copies(key);
+        while (copies(key) != expected) {
+            if (steady::now() > deadline)
+                co_return false;
+            co_await pause(5ms);
         }
-        return found;
+        co_return true;
     }
 
-    /// Waits until no node has a key; false if one does after `limit`.
+    /// Blocks until no node has a key; false if one does after `limit`.
     bool empty_within(steady::duration limit)
     {
         const auto deadline = steady::now() + limit;

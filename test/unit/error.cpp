@@ -1,5 +1,8 @@
 #include <holdfast/error.hpp>
 
+#include "support/printing.hpp"
+
+#include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <set>
@@ -11,53 +14,60 @@ using holdfast::error_code;
 
 namespace {
 
-constexpr int last_errc = static_cast<int>(errc::closed);
+const errc all_errors[] = {errc::contended, errc::unreachable, errc::too_late, errc::lease_lost,
+    errc::not_held, errc::authentication_failed, errc::permission_denied, errc::tls_failed,
+    errc::misconfigured_node, errc::protocol_error, errc::fencing_unavailable, errc::key_conflict,
+    errc::no_reply, errc::node_error, errc::overloaded, errc::closed};
+
+const condition all_conditions[] = {
+    condition::busy, condition::unavailable, condition::not_held, condition::misconfigured};
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(error_test)
+BOOST_AUTO_TEST_SUITE(values_error)
 
-// Every enumerator has a message of its own.
-BOOST_AUTO_TEST_CASE(every_code_says_something_else)
+// Every error has a sentence of its own, and none is zero, which means success.
+BOOST_AUTO_TEST_CASE(messages)
 {
     std::set<std::string> seen{"unknown error"};
-    for (int value = 1; value <= last_errc; ++value) {
-        const error_code ec = static_cast<errc>(value);
-        BOOST_TEST(std::string(ec.category().name()) == "holdfast");
-        BOOST_TEST(seen.insert(ec.message()).second, ec.message());
-    }
-    BOOST_TEST(error_code(static_cast<errc>(last_errc + 1)).message() == "unknown error");
-}
-
-// Every code but `closed` is in exactly one group, as its documentation says.
-BOOST_AUTO_TEST_CASE(groups)
-{
-    const std::set<errc> busy{errc::contended, errc::too_late};
-    const std::set<errc> unavailable{
-        errc::unreachable, errc::no_reply, errc::node_error, errc::overloaded};
-    const std::set<errc> not_held{errc::lease_lost, errc::not_held};
-    for (int value = 1; value <= last_errc; ++value) {
-        const auto e = static_cast<errc>(value);
+    int value = 0;
+    for (const errc e : all_errors) {
         const error_code ec = e;
-        BOOST_TEST((ec == condition::busy) == (busy.count(e) == 1), ec.message());
-        BOOST_TEST((ec == condition::unavailable) == (unavailable.count(e) == 1), ec.message());
-        BOOST_TEST((ec == condition::not_held) == (not_held.count(e) == 1), ec.message());
-        const int memberships = (ec == condition::busy) + (ec == condition::unavailable) +
-                           (ec == condition::not_held) + (ec == condition::misconfigured);
-        BOOST_TEST(memberships == (e == errc::closed ? 0 : 1), ec.message());
+        BOOST_TEST(ec.value() == ++value);
+        BOOST_TEST(ec.category().name() == std::string("holdfast"));
+        BOOST_TEST(seen.insert(ec.message()).second, ec.message());
+        BOOST_TEST(ec.failed());
     }
+    BOOST_TEST(error_code(value + 1, holdfast::error_category()).message() == "unknown error");
 }
 
-// Success and the codes of other categories are in no group.
-BOOST_AUTO_TEST_CASE(foreign_codes_are_in_no_group)
+// Every error belongs to one group at most; `closed` to none. Success and foreign errors to none.
+BOOST_AUTO_TEST_CASE(conditions)
 {
-    const error_code foreign(1, boost::system::system_category());
-    for (const auto c :
-        {condition::busy, condition::unavailable, condition::not_held, condition::misconfigured}) {
+    for (const errc e : all_errors) {
+        int groups = 0;
+        for (const condition c : all_conditions)
+            groups += error_code(e) == c ? 1 : 0;
+        BOOST_TEST(groups == (e == errc::closed ? 0 : 1), error_code(e).message());
+    }
+    for (const condition c : all_conditions) {
         BOOST_TEST((error_code() != c));
-        BOOST_TEST((foreign != c));
+        BOOST_TEST((error_code(1, boost::system::system_category()) != c));
+        BOOST_TEST((error_code(holdfast::asio::error::operation_aborted) != c));
         BOOST_TEST(!make_error_condition(c).message().empty());
     }
+}
+
+// The groups are as documented.
+BOOST_AUTO_TEST_CASE(members_of_conditions)
+{
+    BOOST_TEST((error_code(errc::contended) == condition::busy));
+    BOOST_TEST((error_code(errc::too_late) == condition::busy));
+    BOOST_TEST((error_code(errc::unreachable) == condition::unavailable));
+    BOOST_TEST((error_code(errc::overloaded) == condition::unavailable));
+    BOOST_TEST((error_code(errc::lease_lost) == condition::not_held));
+    BOOST_TEST((error_code(errc::key_conflict) == condition::misconfigured));
+    BOOST_TEST((error_code(errc::authentication_failed) == condition::misconfigured));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,165 +1,124 @@
-#include "core/terms.hpp"
-
 #include <holdfast/options.hpp>
+
+#include <holdfast/resource.hpp>
+
+#include "core/terms.hpp"
+#include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+using namespace std::chrono_literals;
+using holdfast::check;
 using holdfast::lock_options;
 using holdfast::locker_options;
-using namespace std::chrono_literals;
+using holdfast::resource;
 
 namespace {
 
-template <class Options>
-std::string refusal(const std::function<void(Options&)>& change)
+// What is wrong, in the words of whoever refuses it; nothing if nothing is.
+std::string objection(const std::function<void()>& attempt)
 {
-    Options o;
-    change(o);
     try {
-        check(o);
-        return "accepted";
-    } catch (const std::invalid_argument& e) {
-        return e.what();
+        attempt();
+    } catch (const std::invalid_argument& refusal) {
+        return refusal.what();
     }
+    return {};
+}
+
+template <class Options>
+std::string objection_to(const Options& o)
+{
+    return objection([&] { check(o); });
 }
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(options_test)
+BOOST_AUTO_TEST_SUITE(values_options)
 
-// Each setting that is out of range, or does not fit the others, is named.
-BOOST_AUTO_TEST_CASE(bad_lock_options)
+// The defaults are good, and so are the ends of every range.
+BOOST_AUTO_TEST_CASE(good_options)
 {
-    struct bad {
-        const char* mentions;
-        std::function<void(lock_options&)> change;
-    };
-    const std::vector<bad> table = {
-        {"ttl",
-            [](lock_options& o) {
-                o.ttl = 0ms;
-            }},
-        {"ttl",
-            [](lock_options& o) {
-                o.ttl = -1s;
-            }},
-        {"ttl",
-            [](lock_options& o) {
-                o.ttl = 19ms;
-            }},
-        {"ttl",
-            [](lock_options& o) {
-                o.ttl = 25h;
-            }},
-        {"ttl",
-            [](lock_options& o) {
-                o.ttl = std::chrono::milliseconds::max();
-            }},
-        {"wait",
-            [](lock_options& o) {
-                o.wait = -1ms;
-            }},
-        {"max_hold",
-            [](lock_options& o) {
-                o.max_hold = 0ms;
-            }},
-        {"drift",
-            [](lock_options& o) {
-                o.drift = -1ms;
-            }},
-        {"drift",
-            [](lock_options& o) {
-                o.drift = 11s;
-            }},
-        {"guard",
-            [](lock_options& o) {
-                o.guard = -1ms;
-            }},
-        {"guard",
-            [](lock_options& o) {
-                o.guard = 11s;
-            }},
-        {"handoff_time",
-            [](lock_options& o) {
-                o.handoff_time = -1ms;
-            }},
-        {"renewal",
-            [](lock_options& o) {
-                o.renewal = static_cast<holdfast::renewal>(7);
-            }},
-        // In range one by one, but the lease would end before its first renewal.
-        {"first renewal",
-            [](lock_options& o) {
-                o.guard = 7s;
-            }},
-        {"first renewal",
-            [](lock_options& o) {
-                o.ttl = 70ms;
-            }},
-        {"together",
-            [](lock_options& o) {
-                o.renewal = holdfast::renewal::manual;
-                o.guard = 5s;
-                o.drift = 5s;
-            }},
-    };
-    for (const bad& b : table) {
-        const std::string message = refusal<lock_options>(b.change);
-        BOOST_TEST(message.starts_with("holdfast: "), message);
-        BOOST_TEST(message.find(b.mentions) != std::string::npos, message);
-    }
+
+    for (const lock_options& o : {lock_options{}, lock_options{.ttl = 24h},
+             lock_options{.wait = 0ms}, lock_options{.wait = holdfast::forever},
+             lock_options{.max_hold = 1ms}, lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
+             lock_options{
+                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
+             lock_options{.handoff_limit = 0, .handoff_time = 0ms}})
+        BOOST_TEST(objection_to(o) == "");
+    BOOST_TEST(objection_to(locker_options{}) == "");
+    BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(good_lock_options)
+// Every bad setting is refused by name, with its value.
+BOOST_AUTO_TEST_CASE(bad_options)
 {
-    const auto accepted = [](const std::function<void(lock_options&)>& change) {
-        BOOST_TEST(refusal<lock_options>(change) == "accepted");
+    const struct {
+        lock_options options;
+        const char* begins;
+    } table[] = {
+        {{.ttl = 19ms}, "holdfast: ttl is 19 ms; it must be from 20 ms to"},
+        {{.ttl = 24h + 1ms}, "holdfast: ttl is 86400001 ms"},
+        {{.ttl = -1ms}, "holdfast: ttl is -1 ms"},
+        {{.wait = -1ms}, "holdfast: wait is -1 ms"},
+        {{.drift = -1ms}, "holdfast: drift is -1 ms"},
+        {{.drift = 10'001ms}, "holdfast: drift is 10001 ms"},
+        {{.guard = -1ms}, "holdfast: guard is -1 ms"},
+        {{.guard = 10'001ms}, "holdfast: guard is 10001 ms"},
+        {{.renewal = static_cast<holdfast::renewal>(7)}, "holdfast: renewal is neither"},
+        {{.max_hold = 0ms}, "holdfast: max_hold is 0 ms"},
+        {{.max_hold = -5ms}, "holdfast: max_hold is -5 ms"},
+        {{.handoff_time = -1ms}, "holdfast: handoff_time is -1 ms"},
+        {{.handoff_time = 24h + 1ms}, "holdfast: handoff_time is 86400001 ms"},
+        {{.ttl = 50ms}, "holdfast: ttl is 50 ms; it must be longer than drift, guard and the time"},
+        {{.guard = 7s}, "holdfast: ttl is 10000 ms; it must be longer than drift, guard and"},
+        {{.drift = 5s, .guard = 5s, .renewal = holdfast::renewal::manual},
+            "holdfast: ttl is 10000 ms; it must be longer than drift, guard together"},
     };
-    accepted([](lock_options&) {});
-    accepted([](lock_options& o) { o.ttl = 24h; });
-    accepted([](lock_options& o) { o.ttl = 100ms; });
-    accepted([](lock_options& o) { o.wait = holdfast::forever; });
-    accepted([](lock_options& o) { o.wait = 0ms; });
-    accepted([](lock_options& o) { o.handoff_limit = 0; });
-    accepted([](lock_options& o) {
-        o.ttl = 20ms;
-        o.guard = 5ms;
-    });
+    for (const auto& row : table)
+        BOOST_TEST(objection_to(row.options).starts_with(row.begins),
+            "'" << objection_to(row.options) << "' begins with '" << row.begins << "'");
+
+    BOOST_TEST(objection_to(locker_options{.retry_min = 0ms}).find("retry_min is 0 ms") !=
+               std::string::npos);
+    BOOST_TEST(objection_to(locker_options{.retry_min = 1h + 1ms, .retry_max = 2h}) != "");
+    BOOST_TEST(objection_to(locker_options{.retry_min = 9ms, .retry_max = 8ms})
+                   .find("retry_max is 8 ms; it must be from 9 ms") != std::string::npos);
+    BOOST_TEST(
+        objection_to(locker_options{.max_waiting = 0}).find("max_waiting") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(bad_locker_options)
+// What is not set follows the ttl, as documented.
+BOOST_AUTO_TEST_CASE(defaults_follow_the_ttl)
 {
-    using change = std::function<void(locker_options&)>;
-    const auto mentions = [](const char* what, const change& c) {
-        const std::string message = refusal<locker_options>(c);
-        BOOST_TEST(message.find(what) != std::string::npos, message);
-    };
-    mentions("retry_min", [](locker_options& o) { o.retry_min = 0ms; });
-    mentions("retry_max", [](locker_options& o) { o.retry_max = 7ms; });
-    mentions("retry_max", [](locker_options& o) { o.retry_max = 2h; });
-    mentions("max_waiting", [](locker_options& o) { o.max_waiting = 0; });
+    const auto usual = holdfast::core::terms_of({});
+    BOOST_TEST(usual.drift == holdfast::core::duration(102ms));
+    BOOST_TEST(usual.guard == holdfast::core::duration(500ms));
+    BOOST_TEST(usual.handoff_time == holdfast::core::duration(2500ms));
+    BOOST_TEST(usual.renews);
+    const auto brief =
+        holdfast::core::terms_of({.ttl = 200ms, .renewal = holdfast::renewal::manual});
+    BOOST_TEST(brief.drift == holdfast::core::duration(4ms));
+    BOOST_TEST(brief.guard == holdfast::core::duration(50ms));
+    BOOST_TEST(!brief.renews);
 }
 
-// The defaults are those that the documentation states.
-BOOST_AUTO_TEST_CASE(defaults)
+// A resource is any bytes, from one to as many as are allowed.
+BOOST_AUTO_TEST_CASE(resources)
 {
-    const auto t = holdfast::core::terms_of({});
-    BOOST_TEST((t.ttl == 10s));
-    BOOST_TEST((t.drift == 102ms));
-    BOOST_TEST((t.guard == 500ms));
-    BOOST_TEST((t.handoff_time == 2500ms));
-    BOOST_TEST(t.handoff_limit == 64u);
-    BOOST_TEST(t.renews);
-
-    lock_options quick;
-    quick.ttl = 200ms;
-    BOOST_TEST((holdfast::core::terms_of(quick).guard == 50ms));
-    BOOST_TEST((holdfast::core::terms_of(quick).drift == 4ms));
+    BOOST_TEST(resource("a").name() == "a");
+    BOOST_TEST(resource(std::string("\0\r\n", 3)).name().size() == 3u);
+    BOOST_TEST(resource(std::string(512, 'x')).name().size() == 512u);
+    BOOST_TEST((resource("a") == resource(std::string("a"))));
+    BOOST_TEST((resource("a") != resource("b")));
+    BOOST_TEST(objection([] { resource(""); }) == "holdfast: a resource name must not be empty");
+    BOOST_TEST(
+        objection([] { resource(std::string(513, 'x')); }).find("513 bytes") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

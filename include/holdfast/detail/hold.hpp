@@ -118,9 +118,12 @@ asio::awaitable<T> run_hold(Lock lock, Body body)
     const bool still_held = held.held();
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     auto release_token = asio::experimental::as_tuple(asio::use_awaitable);
-    co_await held.release(std::move(release_token));
+    const auto [failed, outcome] = co_await held.release(std::move(release_token));
 
-    const auto error = judge_hold(std::get<0>(result), state->lost, still_held);
+    // A body that blocks its thread keeps everybody from telling it: the release finds out.
+    const bool ended = !failed && outcome == release_outcome::expired;
+    const bool protected_to_its_end = failed || (still_held && !ended); // failed: the body released
+    const auto error = judge_hold(std::get<0>(result), state->lost || ended, protected_to_its_end);
     if (error)
         std::rethrow_exception(error);
     if constexpr (!std::is_void_v<T>)

@@ -1,0 +1,201 @@
+// The greeting, by scripted bytes.
+#include "redlock/handshake.hpp"
+
+#include "redlock/scripts.hpp"
+#include "resp/reader.hpp"
+#include "support/printing.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace holdfast::redis;
+using namespace std::string_literals;
+using holdfast::errc;
+namespace resp = holdfast::resp;
+
+namespace {
+
+const std::string ok = "+OK\r\n", wrong = "-ERR unknown subcommand\r\n";
+const std::string hello = "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
+const std::string hello_unknown = "-ERR unknown command 'HELLO'\r\n";
+
+std::string blob(std::string_view text)
+{
+    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n");
+const std::string scripts = blob(release_script.digest) + blob(renew_script.digest);
+
+struct greeting {
+    node_settings settings{};
+    handshake h{};
+    std::string out{};
+    handshake::outcome result = handshake::outcome::going_on;
+
+    // Hands the replies over, one after the other, until it is over; true if all were wanted.
+    bool run(const std::string& replies)
+    {
+        h.start(settings, out);
+        resp::reader reader;
+        reader.feed(replies);
+        while (reader.next() == resp::reader::status::reply) {
+            if (result != handshake::outcome::going_on)
+                return false;
+            result = h.on_reply(reader.reply(), out);
+        }
+        return true;
+    }
+
+    // What was sent, one command a line, arguments by spaces.
+    std::string sent()
+    {
+        resp::reader reader;
+        reader.feed(out);
+        std::string all;
+        while (reader.next() == resp::reader::status::reply) {
+            for (const resp::value& v : reader.reply().subspan(1))
+                all += std::string(v.text) + " ";
+            all.back() = '\n';
+        }
+        return all;
+    }
+
+    // Expects a failure.
+    void refuses(errc code, const std::string& replies)
+    {
+        run(replies);
+        BOOST_TEST((result == handshake::outcome::failed));
+        BOOST_TEST((h.why().code == code), h.why().text);
+        BOOST_TEST(!h.why().text.empty());
+        BOOST_TEST(h.why().text.find("s3cret") == std::string::npos, h.why().text);
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(redlock_handshake)
+
+// RESP3, and the whole of the greeting in two steps.
+BOOST_AUTO_TEST_CASE(greets_in_resp3)
+{
+    greeting g;
+    g.settings.client_name = "shop";
+    g.settings.database = 3;
+    BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + scripts));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.run_id() == "abc");
+    const std::string sent = g.sent();
+    BOOST_TEST(sent.starts_with("HELLO 3\nSELECT 3\nCLIENT SETNAME shop\n"
+                                "CLIENT SETINFO LIB-NAME holdfast\n"));
+    BOOST_TEST(sent.ends_with("SCRIPT LOAD " + std::string(release_script.text) +
+        "\nSCRIPT LOAD " + std::string(renew_script.text) + "\n"));
+}
+
+// User and password go with HELLO; without a user it is the default one.
+BOOST_AUTO_TEST_CASE(logs_in)
+{
+    greeting g, named;
+    g.settings.password = named.settings.password = "s3cret";
+    named.settings.user = "shop";
+    BOOST_TEST(g.run(hello));
+    BOOST_TEST(named.run(hello));
+    BOOST_TEST(g.sent().starts_with("HELLO 3 AUTH default s3cret\n"));
+    BOOST_TEST(named.sent().starts_with("HELLO 3 AUTH shop s3cret\n"));
+}
+
+// A server that does not know HELLO is greeted in RESP2, with AUTH and ROLE.
+BOOST_AUTO_TEST_CASE(falls_back_to_resp2)
+{
+    for (const std::string& refusal : {hello_unknown, "-NOPROTO unsupported protocol version\r\n"s}) {
+        greeting g;
+        g.settings.password = "s3cret";
+        BOOST_TEST(g.run(refusal + ok + "*3\r\n+master\r\n:0\r\n*0\r\n" + wrong + wrong + info + scripts));
+        BOOST_TEST((g.result == handshake::outcome::ready));
+        BOOST_TEST(g.sent().find("\nAUTH s3cret\nROLE\n") != std::string::npos);
+    }
+}
+
+// What only improves the lists of a node may be refused.
+BOOST_AUTO_TEST_CASE(niceties_may_fail)
+{
+    greeting g;
+    g.settings.client_name = "shop";
+    BOOST_TEST(g.run(hello + wrong + wrong + wrong + info + scripts));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+}
+
+// Who may not ask for INFO or ROLE may still vote.
+BOOST_AUTO_TEST_CASE(without_permission_to_ask)
+{
+    const std::string noperm = "-NOPERM no permissions to run this command\r\n";
+    greeting g, old;
+    BOOST_TEST(g.run(hello + ok + ok + noperm + scripts));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.run_id() == "");
+    BOOST_TEST(old.run(hello_unknown + noperm + ok + ok + info + scripts));
+    BOOST_TEST((old.result == handshake::outcome::ready));
+}
+
+// What is no independent primary has no vote.
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_independent_primary)
+{
+    const auto says = [](const std::string& mode, const std::string& role) {
+        return "%2\r\n+mode\r\n+" + mode + "\r\n+role\r\n+" + role + "\r\n";
+    };
+    greeting().refuses(errc::misconfigured_node, says("sentinel", "sentinel"));
+    greeting().refuses(errc::misconfigured_node, says("cluster", "master"));
+    greeting().refuses(errc::misconfigured_node, says("standalone", "replica"));
+    greeting().refuses(errc::misconfigured_node, says("standalone", "sl\x1b[1mave"));
+    greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+slave\r\n");
+    greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+sentinel\r\n");
+    greeting().refuses(errc::misconfigured_node,
+        hello_unknown + "*1\r\n+master\r\n" + wrong + wrong + blob("redis_mode:cluster\r\n"));
+}
+
+// Errors in the greeting are what they are to any request.
+BOOST_AUTO_TEST_CASE(errors)
+{
+    const auto with_password = [] {
+        greeting g;
+        g.settings.password = "s3cret";
+        return g;
+    };
+    with_password().refuses(errc::authentication_failed, "-WRONGPASS invalid pair\r\n");
+    with_password().refuses(
+        errc::authentication_failed, hello_unknown + "-ERR invalid password\r\n");
+    greeting().refuses(errc::authentication_failed, "-NOAUTH HELLO must be called with AUTH\r\n");
+    greeting().refuses(errc::node_error, "-ERR max number of clients reached\r\n");
+    greeting().refuses(errc::node_error, hello + ok + ok + info + "-LOADING Redis is loading\r\n");
+    greeting().refuses(errc::permission_denied, hello + ok + ok + info + "-NOPERM script\r\n");
+    greeting().refuses(errc::protocol_error, "+OK\r\n");
+    greeting().refuses(errc::protocol_error, hello_unknown + "+OK\r\n");
+    greeting g;
+    g.settings.database = 99;
+    g.refuses(errc::node_error, hello + "-ERR DB index is out of range\r\n");
+}
+
+// A node that computes another digest would not run what we mean.
+BOOST_AUTO_TEST_CASE(another_digest)
+{
+    greeting().refuses(errc::protocol_error, hello + ok + ok + info + blob("0123"));
+    greeting().refuses(errc::protocol_error,
+        hello + ok + ok + info + blob(release_script.digest) + blob(release_script.digest));
+}
+
+// Some servers repeat a command that they do not know; a password must not get into the log by that.
+BOOST_AUTO_TEST_CASE(a_password_that_is_echoed)
+{
+    for (const char* const before : {"", "-ERR unknown command `HELLO`, with args beginning with: "
+                                         "`3`, `AUTH`, `default`, `s3cret`, \r\n"}) {
+        greeting g;
+        g.settings.password = "s3cret";
+        g.run(before + "-ERR unrecognized command `AUTH`, with args beginning with: `s3cret`, \r\n"s);
+        BOOST_TEST((g.result == handshake::outcome::failed));
+        BOOST_TEST(g.h.why().text.find("s3cret") == std::string::npos, g.h.why().text);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
