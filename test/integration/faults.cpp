@@ -151,10 +151,11 @@ task fail_after_a_success(scene& s, cluster& c, const fault& f)
     }
 }
 
-BOOST_DATA_TEST_CASE(so_is_one_whose_fault_comes_later, all_faults, each)
+// A password that is asked for later does not touch connections that are logged in.
+const std::vector<fault> sudden_faults{all_faults[0], all_faults[1], all_faults[3]};
+
+BOOST_DATA_TEST_CASE(so_is_one_whose_fault_comes_later, sudden_faults, each)
 {
-    if (std::string_view(each.reason) == "NOAUTH")
-        return; // connections that are logged in stay so
     cluster c(5);
     play(c.store(), 1, [&](scene& s) { return fail_after_a_success(s, c, each); });
     mend(c, each);

@@ -15,11 +15,12 @@ namespace holdfast::test {
 // Random bits that are none, but differ from call to call.
 class counting_entropy final : public core::entropy {
 public:
-    void fill(std::span<std::byte> out) override
+    bool fill(std::span<std::byte> out) noexcept override
     {
         ++calls;
         for (std::size_t i = 0; i < out.size(); ++i)
             out[i] = static_cast<std::byte>(i < 8 ? calls >> (8 * i) : 0);
+        return true;
     }
     std::uint64_t calls = 0;
 };
@@ -28,8 +29,8 @@ public:
 struct locker_fixture {
     scripted_backend store;
     counting_entropy random;
-    locker_options options{.retry_min = std::chrono::milliseconds(8),
-        .retry_max = std::chrono::milliseconds(128)};
+    locker_options options{
+        .retry_min = std::chrono::milliseconds(8), .retry_max = std::chrono::milliseconds(128)};
     core::locker_core locker{store, random, options, 1};
     core::time_point now = start;
     lock_options usual{.ttl = std::chrono::seconds(9)};
@@ -125,19 +126,45 @@ struct locker_fixture {
         const std::string reason(name_of(e.reason));
         const std::string tag = std::to_string(e.tag);
         switch (e.kind) {
-        case what::acquired: return tag + " acquired";
-        case what::wait_ended: return tag + " ended: " + reason;
-        case what::must_stop: return "must stop";
-        case what::gone: return "gone";
-        case what::extended: return "extended: " + reason;
+        case what::acquired:
+            return tag + " acquired";
+        case what::wait_ended:
+            return tag + " ended: " + reason;
+        case what::must_stop:
+            return "must stop";
+        case what::gone:
+            return "gone";
+        case what::extended:
+            return "extended: " + reason;
         case what::released: {
             constexpr std::string_view outcomes[] = {"released", "expired", "unconfirmed"};
             return tag + " " + std::string(outcomes[static_cast<std::size_t>(e.outcome)]);
         }
-        case what::closed: return "closed";
+        case what::closed:
+            return "closed";
         }
         return "?";
     }
+};
+
+// The same, for tests that begin with a lease.
+struct lease_fixture : locker_fixture {
+    core::slot_id lease_of(std::string_view resource)
+    {
+        acquire(1, resource, holdfast::forever);
+        const core::slot_id lease = granted();
+        calls();
+        return lease;
+    }
+    core::claim_id claim_of(std::string_view resource) const
+    {
+        core::claim_id found = 0;
+        for (const auto& [id, c] : store.claims)
+            found = c.resource == resource && c.now == scripted_backend::stage::held ? id : found;
+        return found;
+    }
+    // The end of a lease that was asked for at the start and never renewed.
+    static constexpr core::time_point end = at(std::chrono::milliseconds(9000 - 92));
 };
 
 } // namespace holdfast::test

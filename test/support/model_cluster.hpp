@@ -107,17 +107,21 @@ struct model_cluster {
         const std::string left = std::to_string(
             std::chrono::floor<std::chrono::milliseconds>(e.valid_until - now).count());
         switch (e.kind) {
-        case what::granted: return tag + " granted for " + left;
-        case what::refused: return tag + " refused: " + std::string(name_of(e.reason));
-        case what::validity: return tag + " valid for " + left;
-        case what::lost: return tag + " lost";
+        case what::granted:
+            return tag + " granted for " + left;
+        case what::refused:
+            return tag + " refused: " + std::string(name_of(e.reason));
+        case what::validity:
+            return tag + " valid for " + left;
+        case what::lost:
+            return tag + " lost";
         case what::released:
-            return tag +
-                (e.outcome == release_outcome::released      ? " released"
-                        : e.outcome == release_outcome::expired ? " expired"
-                                                                : " unconfirmed");
+            return tag + (e.outcome == release_outcome::released     ? " released"
+                             : e.outcome == release_outcome::expired ? " expired"
+                                                                     : " unconfirmed");
         case what::frees:
-            return tag + (e.reason == errc{} ? " frees in " + left : " " + std::string(name_of(e.reason)));
+            return tag + (e.reason == errc{} ? " frees in " + left
+                                             : " " + std::string(name_of(e.reason)));
         }
         return "?";
     }

@@ -121,7 +121,8 @@ std::string model_node::execute(const arguments& command, core::time_point now)
     if (name == "TYPE")
         return "+" + (found == keys.end() ? "none" : type_of_keys) + "\r\n";
     if (name == "PTTL")
-        return number(found == keys.end()
+        return number(
+            found == keys.end()
                 ? -2
                 : std::chrono::ceil<std::chrono::milliseconds>(found->second.until - now).count());
     return "-ERR unknown command\r\n";

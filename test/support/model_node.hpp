@@ -11,8 +11,8 @@
 
 namespace holdfast::test {
 
-// What of a Redis server this library uses, in the time of a test: keys with a token and an end, two
-// scripts, a greeting. Serves one connection, and can be silent, down, or out of order.
+// What of a Redis server this library uses, in the time of a test: keys with a token and an end,
+// two scripts, a greeting. Serves one connection, and can be silent, down, or out of order.
 class model_node {
 public:
     struct held_key {
@@ -39,9 +39,9 @@ public:
     bool deaf = false;   // takes nothing from the connection
     bool knows_scripts = true;
     bool greets_silently = false;
-    std::string type_of_keys = "string";           // what TYPE says of a key that is there
-    std::map<std::string, std::string> errors;     // by what a command is called in the log
-    std::vector<std::string> log;                  // "SET A", "DELETE A", "RENEW A B" …
+    std::string type_of_keys = "string";       // what TYPE says of a key that is there
+    std::map<std::string, std::string> errors; // by what a command is called in the log
+    std::vector<std::string> log;              // "SET A", "DELETE A", "RENEW A B" …
 
     // The log since the last call, without the greeting.
     std::string commands();

@@ -17,10 +17,10 @@ namespace holdfast {
 
 inline std::string_view name_of(errc e)
 {
-    constexpr std::array<std::string_view, 17> names{"nothing", "contended", "unreachable",
+    constexpr std::array<std::string_view, 18> names{"nothing", "contended", "unreachable",
         "too_late", "lease_lost", "not_held", "authentication_failed", "permission_denied",
-        "tls_failed", "misconfigured_node", "protocol_error", "fencing_unavailable",
-        "key_conflict", "no_reply", "node_error", "overloaded", "closed"};
+        "tls_failed", "misconfigured_node", "protocol_error", "fencing_unavailable", "key_conflict",
+        "no_reply", "node_error", "overloaded", "no_random_bits", "closed"};
     const auto index = static_cast<std::size_t>(e);
     return index < names.size() ? names[index] : "?";
 }

@@ -31,7 +31,7 @@ public:
     std::vector<std::string> calls;
     std::map<core::claim_id, claim> claims; // all there have ever been
     core::claim_id latest = 0;
-    bool clean = true;                      // what drained() says
+    bool clean = true; // what drained() says
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
     errc abandoned_as = errc::unreachable;

@@ -73,6 +73,8 @@ BOOST_AUTO_TEST_CASE(bad_urls)
         {"redis://:s3cret@a/x", "database"},
         {"redis://:s3cret@a/-1", "database"},
         {"redis://:s3cret@a/0/1", "database"},
+        {"redis://:s3cret@a/99999999999999", "database"},
+        {"redis://u%zz:s3cret@a", "user name has a '%'"},
         {"redis://user@a", "password"},
         {"redis://user:@a", "password"},
         {"redis://:s3cret%4@a", "password has a '%'"},

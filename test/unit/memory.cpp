@@ -21,7 +21,7 @@ struct shared_store {
 
     core::claim_id ask(core::backend_core& who, std::uint64_t tag, core::time_point now)
     {
-        return who.attempt(tag, "A", core::owner_token::make(random), terms, now);
+        return who.attempt(tag, "A", *core::owner_token::make(random), terms, now);
     }
     core::backend_event event(core::backend_core& who)
     {

@@ -44,12 +44,13 @@ BOOST_AUTO_TEST_SUITE(values_options)
 BOOST_AUTO_TEST_CASE(good_options)
 {
 
-    for (const lock_options& o : {lock_options{}, lock_options{.ttl = 24h},
-             lock_options{.wait = 0ms}, lock_options{.wait = holdfast::forever},
-             lock_options{.max_hold = 1ms}, lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
-             lock_options{
-                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
-             lock_options{.handoff_limit = 0, .handoff_time = 0ms}})
+    for (const lock_options& o :
+        {lock_options{}, lock_options{.ttl = 24h}, lock_options{.wait = 0ms},
+            lock_options{.wait = holdfast::forever}, lock_options{.max_hold = 501ms},
+            lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
+            lock_options{
+                .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
+            lock_options{.handoff_limit = 0, .handoff_time = 0ms}})
         BOOST_TEST(objection_to(o) == "");
     BOOST_TEST(objection_to(locker_options{}) == "");
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");
@@ -65,6 +66,7 @@ BOOST_AUTO_TEST_CASE(bad_options)
         {{.ttl = 19ms}, "holdfast: ttl is 19 ms; it must be from 20 ms to"},
         {{.ttl = 24h + 1ms}, "holdfast: ttl is 86400001 ms"},
         {{.ttl = -1ms}, "holdfast: ttl is -1 ms"},
+        {{.ttl = holdfast::forever}, "holdfast: ttl is 9223372036854775807 ms"},
         {{.wait = -1ms}, "holdfast: wait is -1 ms"},
         {{.drift = -1ms}, "holdfast: drift is -1 ms"},
         {{.drift = 10'001ms}, "holdfast: drift is 10001 ms"},
@@ -73,6 +75,7 @@ BOOST_AUTO_TEST_CASE(bad_options)
         {{.renewal = static_cast<holdfast::renewal>(7)}, "holdfast: renewal is neither"},
         {{.max_hold = 0ms}, "holdfast: max_hold is 0 ms"},
         {{.max_hold = -5ms}, "holdfast: max_hold is -5 ms"},
+        {{.max_hold = 500ms}, "holdfast: max_hold is 500 ms; it must be longer than guard"},
         {{.handoff_time = -1ms}, "holdfast: handoff_time is -1 ms"},
         {{.handoff_time = 24h + 1ms}, "holdfast: handoff_time is 86400001 ms"},
         {{.ttl = 50ms}, "holdfast: ttl is 50 ms; it must be longer than drift, guard and the time"},

@@ -20,8 +20,10 @@ BOOST_AUTO_TEST_CASE(limits)
 {
     jitter random(1);
     for (const unsigned failures : {0u, 1u, 2u, 3u, 5u, 30u, 31u, 32u, 1000u, UINT_MAX}) {
-        const duration limit =
-            failures <= 1 ? 8ms : failures < 8 ? std::min<duration>(8ms * (1 << (failures - 1)), 100ms) : 100ms;
+        const duration limit = failures <= 1 ? 8ms
+                               : failures < 8
+                                   ? std::min<duration>(8ms * (1 << (failures - 1)), 100ms)
+                                   : 100ms;
         duration shortest = 1h, longest{};
         for (int i = 0; i < 1000; ++i) {
             const duration d = backoff(failures, 8ms, 100ms, random);

@@ -48,7 +48,7 @@ time_point worth(std::chrono::milliseconds asked)
 
 lease_keeper keeper_of(const lease_terms& terms)
 {
-    return lease_keeper(terms, at(0ms), worth(0ms), patience);
+    return lease_keeper(terms, at(0ms), at(0ms), worth(0ms), patience);
 }
 
 } // namespace
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(renews_at_a_third)
 BOOST_AUTO_TEST_CASE(neighbours_renew_together)
 {
     const auto renewal_of = [](duration asked) {
-        return lease_keeper(usual, at(asked), worth(0ms), patience).wake_at();
+        return lease_keeper(usual, at(asked), at(asked), worth(0ms), patience).wake_at();
     };
     int moments = 1;
     for (int i = 1; i < 70; ++i)
@@ -99,13 +99,39 @@ BOOST_AUTO_TEST_CASE(retries_until_confirmed)
     BOOST_TEST(k.due(at(3s) + patience) == action::renew);
 
     k.renewal_sent(at(3450ms));
-    BOOST_TEST(!k.valid_until(worth(3s))); // the first one, late: not this one
-    BOOST_TEST(k.due(at(3450ms) + patience) == action::renew);
-    k.renewal_sent(at(3900ms));
-    BOOST_TEST(k.valid_until(worth(3900ms)));
-    BOOST_TEST(!k.valid_until(worth(3900ms))); // counts once
-    BOOST_TEST(k.wake_at() <= at(6900ms));
-    BOOST_TEST(k.wake_at() > at(6900ms) - grid);
+    BOOST_TEST(k.valid_until(worth(3s), at(3460ms)));
+    BOOST_TEST(!k.valid_until(worth(3s), at(3461ms))); // counts once
+    BOOST_TEST(k.wake_at() <= at(6s)); // a third after the request that was confirmed
+    BOOST_TEST(k.wake_at() > at(6s) - grid);
+    BOOST_TEST(k.valid_until(worth(3450ms), at(3470ms)));
+    BOOST_TEST(k.wake_at() > at(6s));
+}
+
+// A long patience does not postpone the next try beyond a tenth of the ttl.
+BOOST_AUTO_TEST_CASE(retries_in_good_time)
+{
+    lease_keeper k(usual, at(0ms), at(0ms), worth(0ms), 60s);
+    k.renewal_sent(at(3s));
+    BOOST_TEST(k.wake_at() == at(3900ms));
+}
+
+// The time that a lease may be held counts from when it was granted, not from when it was asked.
+BOOST_AUTO_TEST_CASE(max_hold_counts_from_the_grant)
+{
+    const lease_keeper k(held_at_most(5s), at(0ms), at(1s), worth(0ms), patience);
+    BOOST_TEST(k.ends_at() == at(6s));
+}
+
+// When the time to stop has come, it has come even if nobody has noticed: a renewal that is
+// confirmed a moment later does not undo it.
+BOOST_AUTO_TEST_CASE(the_clock_decides_and_not_who_notices)
+{
+    lease_keeper k = keeper_of(usual);
+    const time_point end = worth(0ms);
+    k.renewal_sent(end - 600ms);
+    BOOST_TEST(!k.valid_until(worth(8300ms), end - 500ms));
+    BOOST_TEST(k.ends_at() == end);
+    BOOST_TEST(k.due(end - 500ms) == action::stop_work);
 }
 
 // The work is told to stop a guard time before the end, once, and the lease ends with its validity.
@@ -136,19 +162,20 @@ BOOST_AUTO_TEST_CASE(a_long_sleep_goes_straight_to_the_end)
     BOOST_TEST(!k.held(at(1h)));
 }
 
-// Once work was told to stop, no late renewal makes the lease good again, and bad news still counts.
+// Once work was told to stop, no late renewal makes the lease good again, and bad news still
+// counts.
 BOOST_AUTO_TEST_CASE(there_is_no_way_back)
 {
     lease_keeper k = keeper_of(usual);
     const time_point end = worth(0ms);
     k.renewal_sent(end - 600ms);
     BOOST_REQUIRE(k.due(end - 500ms) == action::stop_work);
-    BOOST_TEST(!k.valid_until(worth(8300ms)));
+    BOOST_TEST(!k.valid_until(worth(8300ms), end - 450ms));
     BOOST_TEST(k.ends_at() == end);
     BOOST_TEST(k.where() == phase::stopping);
-    BOOST_TEST(!k.valid_until(end - 200ms));
+    BOOST_TEST(!k.valid_until(end - 200ms, end - 300ms));
     BOOST_TEST(k.due(end - 200ms) == action::end);
-    BOOST_TEST(!k.valid_until(worth(8400ms)));
+    BOOST_TEST(!k.valid_until(worth(8400ms), end - 150ms));
     BOOST_TEST(!k.held(end - 100ms));
     BOOST_TEST(k.due(end - 100ms) == action::none);
 }
@@ -157,7 +184,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_way_back)
 BOOST_AUTO_TEST_CASE(a_shorter_validity_counts_at_once)
 {
     lease_keeper k = keeper_of(usual);
-    BOOST_TEST(!k.valid_until(at(2s)));
+    BOOST_TEST(!k.valid_until(at(2s), at(1s)));
     BOOST_TEST(k.ends_at() == at(2s));
     BOOST_TEST(k.wake_at() == at(1500ms));
     BOOST_TEST(k.due(at(1500ms)) == action::stop_work);
@@ -170,7 +197,7 @@ BOOST_AUTO_TEST_CASE(manual_renewal)
     BOOST_TEST(k.due(at(8s)) == action::none);
     k.renewal_sent(at(8s));
     BOOST_TEST(!k.covers(at(8s)));
-    BOOST_TEST(k.valid_until(worth(8s)));
+    BOOST_TEST(k.valid_until(worth(8s), at(8s)));
     BOOST_TEST(k.covers(at(8s)));
     BOOST_TEST(k.ends_at() == worth(8s));
     BOOST_TEST(k.wake_at() == worth(8s) - 500ms);
@@ -179,22 +206,15 @@ BOOST_AUTO_TEST_CASE(manual_renewal)
 // max_hold ends a lease however well it is renewed, and what would outlast it is not renewed.
 BOOST_AUTO_TEST_CASE(max_hold_is_a_limit)
 {
+    BOOST_TEST(keeper_of(held_at_most(5s)).wake_at() == at(4500ms)); // to stop, not to renew
     lease_keeper k = keeper_of(held_at_most(10s));
     BOOST_REQUIRE(k.due(k.wake_at()) == action::renew);
     k.renewal_sent(at(3s));
-    BOOST_TEST(k.valid_until(worth(3s))); // beyond 10 s
+    BOOST_TEST(k.valid_until(worth(3s), at(3s))); // beyond 10 s
     BOOST_TEST(k.ends_at() == at(10s));
     BOOST_TEST(k.due(at(9500ms) - 1ns) == action::none);
     BOOST_TEST(k.due(at(9500ms)) == action::stop_work);
     BOOST_TEST(k.due(at(10s)) == action::end);
-}
-
-// A limit shorter than the first lease needs no renewal at all.
-BOOST_AUTO_TEST_CASE(a_short_max_hold_needs_no_renewal)
-{
-    lease_keeper k = keeper_of(held_at_most(5s));
-    BOOST_TEST(k.wake_at() == at(4500ms));
-    BOOST_TEST(k.due(at(4499ms)) == action::none);
 }
 
 // stop() gives the work its grace and no more, and never lengthens a lease.
@@ -205,7 +225,7 @@ BOOST_AUTO_TEST_CASE(stop_with_grace)
     BOOST_TEST(k.where() == phase::stopping);
     BOOST_TEST(k.ends_at() == at(1500ms));
     BOOST_TEST(k.wake_at() == at(1500ms));
-    BOOST_TEST(!k.valid_until(worth(1s)));
+    BOOST_TEST(!k.valid_until(worth(1s), at(1s)));
     k.stop(at(1400ms), 500ms);
     BOOST_TEST(k.ends_at() == at(1500ms));
     BOOST_TEST(k.due(at(1500ms) - 1ns) == action::none);
@@ -228,11 +248,10 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
             const auto some = [&](int limit) {
                 return duration(1ms) * static_cast<int>(random() % 100'000) % (limit * 1ms);
             };
-            lease_terms terms = random() % 3 == 0 ? held_at_most(std::chrono::seconds(
-                                                        1 + random() % 30))
-                                                  : usual;
+            lease_terms terms =
+                random() % 3 == 0 ? held_at_most(std::chrono::seconds(1 + random() % 30)) : usual;
             terms.renews = random() % 4 != 0;
-            lease_keeper k(terms, at(0ms), worth(0ms), 1ms + some(500));
+            lease_keeper k(terms, at(0ms), at(0ms), worth(0ms), 1ms + some(500));
             time_point now = at(0ms), last_sent = now;
             phase before = k.where();
             time_point end_before = k.ends_at();
@@ -245,13 +264,18 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
                     break;
                 case 1:
                 case 2:
-                case 3: k.valid_until(last_sent + terms.ttl - terms.drift); break;
-                case 4: k.valid_until(now + some(9000)); break;
+                case 3:
+                    k.valid_until(last_sent + terms.ttl - terms.drift, now);
+                    break;
+                case 4:
+                    k.valid_until(now + some(9000), now);
+                    break;
                 case 5:
                     if (random() % 4 == 0)
                         k.stop(now, some(1000));
                     break;
-                default: break;
+                default:
+                    break;
                 }
                 int calls = 0;
                 for (action a = k.due(now); a != action::none; a = k.due(now)) {

@@ -1,4 +1,4 @@
-// What becomes of a lease: release, renewal, extension, loss.
+// What becomes of a lease: release, renewal, loss.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -10,29 +10,6 @@ using namespace holdfast::test;
 using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::release_outcome;
-
-namespace {
-
-struct lease_fixture : locker_fixture {
-    slot_id lease_of(std::string_view resource)
-    {
-        acquire(1, resource, holdfast::forever);
-        const slot_id lease = granted();
-        calls();
-        return lease;
-    }
-    claim_id claim_of(std::string_view resource) const
-    {
-        claim_id found = 0;
-        for (const auto& [id, c] : store.claims)
-            found = c.resource == resource && c.now == scripted_backend::stage::held ? id : found;
-        return found;
-    }
-    // The end of a lease that was asked for at the start and never renewed.
-    static constexpr time_point end = at(9000ms - 92ms);
-};
-
-} // namespace
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_lease, lease_fixture)
 
@@ -226,75 +203,6 @@ BOOST_AUTO_TEST_CASE(loss_and_drop_of_neighbours)
     BOOST_TEST(locker.must_stop(a) == errc::lease_lost);
     BOOST_TEST(locker.must_stop(b) == errc::not_held);
     BOOST_TEST(locker.must_stop(c) == errc{});
-}
-
-// An extension is done when a majority has confirmed a renewal that was sent for it.
-BOOST_AUTO_TEST_CASE(extension_is_confirmed)
-{
-    usual.renewal = holdfast::renewal::manual;
-    const slot_id lease = lease_of("A");
-    pass(1s);
-    BOOST_TEST(locker.extend(lease, now) == errc{});
-    BOOST_TEST(calls() == "renew again A");
-    store.confirm(1, at(9s)); // of an older request
-    locker.wake(now);
-    BOOST_TEST(effects() == "");
-    store.confirm(1, at(10s - 92ms));
-    locker.wake(now);
-    BOOST_TEST(effects() == "extended: nothing");
-    BOOST_TEST(locker.valid_until(lease) == at(10s - 92ms));
-}
-
-// One that nobody confirms in time fails, and the lease stays what it was.
-BOOST_AUTO_TEST_CASE(extension_is_not_confirmed)
-{
-    const slot_id lease = lease_of("A");
-    BOOST_TEST(locker.extend(lease, now) == errc{});
-    sleep_until(at(50ms) - 1ns);
-    BOOST_TEST(effects() == "");
-    sleep_until(at(50ms));
-    BOOST_TEST(effects() == "extended: unreachable");
-    BOOST_TEST(locker.valid_until(lease) == end);
-    store.confirm(1, end + 1ms);
-    locker.wake(now);
-    BOOST_TEST(effects() == "");
-}
-
-// What must stop cannot be extended; what is gone neither.
-BOOST_AUTO_TEST_CASE(there_is_nothing_to_extend)
-{
-    const slot_id a = lease_of("A");
-    now = end - 450ms;
-    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
-    BOOST_TEST(effects() == "must stop");
-    locker.drop(a, now);
-    BOOST_TEST(locker.extend(a, now) == errc::not_held);
-    BOOST_TEST(calls() == "release A");
-}
-
-// An attempt to extend may find the lease over; the next waiter must not wait for somebody else to
-// notice what came of its turn.
-BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_one)
-{
-    usual.handoff_time = 1h;
-    const slot_id a = lease_of("A");
-    acquire(2, "A", holdfast::forever);
-    store.grant_at_once = true;
-    now = end;
-    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
-    BOOST_TEST(effects() == "must stop, 2 acquired");
-}
-
-// A lease that ends while an extension is under way is told as lost, not as extended.
-BOOST_AUTO_TEST_CASE(loss_during_an_extension)
-{
-    const slot_id lease = lease_of("A");
-    locker.extend(lease, now);
-    store.lose(1);
-    locker.wake(now);
-    BOOST_TEST(effects() == "must stop");
-    sleep_until(at(1s));
-    BOOST_TEST(effects() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

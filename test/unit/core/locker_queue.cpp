@@ -12,7 +12,8 @@ using holdfast::errc;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_queue, locker_fixture)
 
-// A free resource is asked for at once, with the terms of the lock, and the grant goes to who asked.
+// A free resource is asked for at once, with the terms of the lock, and the grant goes to who
+// asked.
 BOOST_AUTO_TEST_CASE(asks_at_once)
 {
     BOOST_TEST(acquire(1) != 0u);
@@ -106,6 +107,17 @@ BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
     BOOST_TEST(effects() == "2 acquired");
 }
 
+// One who was refused has left traces: a cancellation that must be free of consequences is too
+// late.
+BOOST_AUTO_TEST_CASE(who_was_refused_has_left_traces)
+{
+    const slot_id first = acquire(1);
+    refuse();
+    BOOST_TEST(!locker.cancel(first, true, now));
+    BOOST_TEST(locker.cancel(first, false, now));
+    BOOST_TEST(locker.wake_at() == never);
+}
+
 // After a grant there is nothing to cancel any more: the lease is on its way.
 BOOST_AUTO_TEST_CASE(a_grant_cannot_be_cancelled)
 {
@@ -115,7 +127,8 @@ BOOST_AUTO_TEST_CASE(a_grant_cannot_be_cancelled)
     BOOST_TEST(calls() == "attempt A");
 }
 
-// A wait ends at its deadline and not before, with the reason: held by those before us in the queue.
+// A wait ends at its deadline and not before, with the reason: held by those before us in the
+// queue.
 BOOST_AUTO_TEST_CASE(a_wait_behind_others_ends_as_contended)
 {
     acquire(1, "A", holdfast::forever);

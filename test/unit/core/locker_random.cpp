@@ -33,7 +33,7 @@ struct world : locker_fixture {
     std::map<std::string, slot_id> working;             // who may work under a resource
     std::map<std::string, std::uint64_t> last_acquired; // by resource
     std::set<std::uint64_t> releases;                   // whose outcome is still to come
-    std::set<claim_id> unanswered;                      // releases that the backend has not answered
+    std::set<claim_id> unanswered; // releases that the backend has not answered
     bool closed = false;
 
     unsigned roll(unsigned limit) { return static_cast<unsigned>(dice() % limit); }
@@ -41,13 +41,13 @@ struct world : locker_fixture {
     void begin_wait()
     {
         const std::string name(1, static_cast<char>('A' + roll(3)));
-        constexpr std::chrono::milliseconds waits[] = {0ms, 5ms, 20ms, 20ms, 100ms, holdfast::forever};
+        constexpr std::chrono::milliseconds waits[] = {
+            0ms, 5ms, 20ms, 20ms, 100ms, holdfast::forever};
         const std::uint64_t tag = ++last_tag;
         waiting[tag] = name;
         const bool once = roll(5) == 0;
         usual.renewal = roll(3) == 0 ? holdfast::renewal::manual : holdfast::renewal::automatic;
-        const slot_id id =
-            locker.acquire(tag, name, terms_of(usual), waits[roll(6)], once, now);
+        const slot_id id = locker.acquire(tag, name, terms_of(usual), waits[roll(6)], once, now);
         if (id != 0)
             wait_ids[tag] = id;
     }
@@ -56,7 +56,8 @@ struct world : locker_fixture {
     {
         if (wait_ids.empty())
             return;
-        const auto chosen = std::next(wait_ids.begin(), roll(static_cast<unsigned>(wait_ids.size())));
+        const auto chosen =
+            std::next(wait_ids.begin(), roll(static_cast<unsigned>(wait_ids.size())));
         if (locker.cancel(chosen->second, roll(2) == 0, now)) {
             BOOST_REQUIRE(waiting.erase(chosen->first) == 1u);
             wait_ids.erase(chosen);
@@ -70,7 +71,9 @@ struct world : locker_fixture {
         const auto chosen = std::next(leases.begin(), roll(static_cast<unsigned>(leases.size())));
         const slot_id lease = chosen->first;
         switch (roll(3)) {
-        case 0: locker.extend(lease, now); break;
+        case 0:
+            locker.extend(lease, now);
+            break;
         case 1:
             if (locker.release(lease, ++last_tag, now))
                 BOOST_REQUIRE(releases.insert(last_tag).second);
@@ -89,8 +92,9 @@ struct world : locker_fixture {
             if (c.now == stage::asking && roll(2) == 0) {
                 constexpr errc reasons[] = {
                     errc::contended, errc::unreachable, errc::permission_denied};
-                roll(2) == 0 ? store.refuse(id, reasons[roll(3)])
-                             : store.grant(id, std::max(now, c.asked + 200ms) + 1ms * int(roll(90)));
+                roll(2) == 0
+                    ? store.refuse(id, reasons[roll(3)])
+                    : store.grant(id, std::max(now, c.asked + 200ms) + 1ms * int(roll(90)));
             } else if (c.now == stage::held && roll(4) == 0) {
                 roll(4) == 0 ? store.lose(id) : store.confirm(id, now + 1ms * int(1 + roll(297)));
             } else if (c.released && unanswered.contains(id)) {
@@ -112,7 +116,7 @@ struct world : locker_fixture {
             case what::acquired: {
                 BOOST_REQUIRE(waiting.contains(e->tag)); // ends once, and nobody who was cancelled
                 const std::string name = waiting[e->tag];
-                BOOST_REQUIRE(!working.contains(name)); // exclusion inside the process
+                BOOST_REQUIRE(!working.contains(name));      // exclusion inside the process
                 BOOST_REQUIRE(last_acquired[name] < e->tag); // first come, first served
                 BOOST_REQUIRE(!closed);
                 last_acquired[name] = e->tag;
@@ -121,11 +125,18 @@ struct world : locker_fixture {
                 finish(e->tag);
                 break;
             }
-            case what::wait_ended: finish(e->tag); break;
+            case what::wait_ended:
+                finish(e->tag);
+                break;
             case what::must_stop:
-            case what::gone: stop(e->lease); break;
-            case what::extended: break;
-            case what::released: BOOST_REQUIRE(releases.erase(e->tag) == 1u); break;
+            case what::gone:
+                stop(e->lease);
+                break;
+            case what::extended:
+                break;
+            case what::released:
+                BOOST_REQUIRE(releases.erase(e->tag) == 1u);
+                break;
             case what::closed:
                 BOOST_REQUIRE(!closed);
                 closed = true;
@@ -158,12 +169,22 @@ struct world : locker_fixture {
         store.refuse_at_once = roll(10) == 0 ? std::optional(errc::unreachable) : std::nullopt;
         switch (roll(8)) {
         case 0:
-        case 1: begin_wait(); break;
-        case 2: cancel_one(); break;
-        case 3: use_lease(); break;
+        case 1:
+            begin_wait();
+            break;
+        case 2:
+            cancel_one();
+            break;
+        case 3:
+            use_lease();
+            break;
         case 4:
-        case 5: answer(); break;
-        case 6: pass(1ms * int(roll(30))); break;
+        case 5:
+            answer();
+            break;
+        case 6:
+            pass(1ms * int(roll(30)));
+            break;
         default:
             if (locker.wake_at() != never)
                 now = std::max(now, locker.wake_at());

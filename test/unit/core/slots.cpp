@@ -16,7 +16,8 @@ using holdfast::test::counting_entropy;
 
 BOOST_AUTO_TEST_SUITE(core_containers)
 
-// An id finds what it was given for, and nothing once that is gone, also when the slot is used again.
+// An id finds what it was given for, and nothing once that is gone, also when the slot is used
+// again.
 BOOST_AUTO_TEST_CASE(stale_ids_find_nothing)
 {
     slots<int> s;
@@ -50,7 +51,8 @@ BOOST_AUTO_TEST_CASE(any_order_of_use)
             used[id] = &s[id];
             s[id] = static_cast<unsigned>(id ^ 0x5555);
         } else {
-            const auto chosen = std::next(used.begin(), random() % std::min<std::size_t>(used.size(), 9));
+            const auto chosen = std::next(
+                used.begin(), static_cast<int>(random() % std::min<std::size_t>(used.size(), 9)));
             BOOST_REQUIRE(s.find(chosen->first) == chosen->second);
             BOOST_REQUIRE(*chosen->second == static_cast<unsigned>(chosen->first ^ 0x5555));
             s.give_back(chosen->first);
@@ -86,18 +88,19 @@ BOOST_AUTO_TEST_CASE(owner_tokens)
 {
     class fixed final : public entropy {
     public:
-        void fill(std::span<std::byte> out) override
+        bool fill(std::span<std::byte> out) noexcept override
         {
             BOOST_TEST(out.size() == 16u);
             for (std::size_t i = 0; i < out.size(); ++i)
                 out[i] = static_cast<std::byte>(i * 0x11);
+            return true;
         }
     } source;
-    BOOST_TEST(owner_token::make(source).view() == "00112233445566778899aabbccddeeff");
+    BOOST_TEST(owner_token::make(source).value().view() == "00112233445566778899aabbccddeeff");
     counting_entropy random;
     std::set<std::string> seen;
     for (int i = 0; i < 1000; ++i)
-        BOOST_TEST(seen.emplace(owner_token::make(random).view()).second);
+        BOOST_TEST(seen.emplace(owner_token::make(random).value().view()).second);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
     const std::string sent = g.sent();
     BOOST_TEST(sent.starts_with("HELLO 3\nSELECT 3\nCLIENT SETNAME shop\n"
                                 "CLIENT SETINFO LIB-NAME holdfast\n"));
-    BOOST_TEST(sent.ends_with("SCRIPT LOAD " + std::string(release_script.text) +
-        "\nSCRIPT LOAD " + std::string(renew_script.text) + "\n"));
+    BOOST_TEST(sent.ends_with("SCRIPT LOAD " + std::string(release_script.text) + "\nSCRIPT LOAD " +
+                              std::string(renew_script.text) + "\n"));
 }
 
 // User and password go with HELLO; without a user it is the default one.
@@ -109,10 +109,12 @@ BOOST_AUTO_TEST_CASE(logs_in)
 // A server that does not know HELLO is greeted in RESP2, with AUTH and ROLE.
 BOOST_AUTO_TEST_CASE(falls_back_to_resp2)
 {
-    for (const std::string& refusal : {hello_unknown, "-NOPROTO unsupported protocol version\r\n"s}) {
+    for (const std::string& refusal :
+        {hello_unknown, "-NOPROTO unsupported protocol version\r\n"s}) {
         greeting g;
         g.settings.password = "s3cret";
-        BOOST_TEST(g.run(refusal + ok + "*3\r\n+master\r\n:0\r\n*0\r\n" + wrong + wrong + info + scripts));
+        BOOST_TEST(
+            g.run(refusal + ok + "*3\r\n+master\r\n:0\r\n*0\r\n" + wrong + wrong + info + scripts));
         BOOST_TEST((g.result == handshake::outcome::ready));
         BOOST_TEST(g.sent().find("\nAUTH s3cret\nROLE\n") != std::string::npos);
     }
@@ -185,14 +187,16 @@ BOOST_AUTO_TEST_CASE(another_digest)
         hello + ok + ok + info + blob(release_script.digest) + blob(release_script.digest));
 }
 
-// Some servers repeat a command that they do not know; a password must not get into the log by that.
+// Servers repeat a command that they do not know, Redis before version 7 with its arguments; a
+// password must not get into the log by that.
 BOOST_AUTO_TEST_CASE(a_password_that_is_echoed)
 {
-    for (const char* const before : {"", "-ERR unknown command `HELLO`, with args beginning with: "
-                                         "`3`, `AUTH`, `default`, `s3cret`, \r\n"}) {
+    const std::string echo = "with args beginning with: `s3cret`, \r\n";
+    for (const std::string& replies : {hello_unknown + "-ERR unknown command `AUTH`, " + echo,
+             "-ERR no such command: HELLO, " + echo, "-NOAUTH not so: HELLO, " + echo}) {
         greeting g;
         g.settings.password = "s3cret";
-        g.run(before + "-ERR unrecognized command `AUTH`, with args beginning with: `s3cret`, \r\n"s);
+        g.run(replies);
         BOOST_TEST((g.result == handshake::outcome::failed));
         BOOST_TEST(g.h.why().text.find("s3cret") == std::string::npos, g.h.why().text);
     }

@@ -1,16 +1,12 @@
-// One node, by scripted bytes: requests and replies, timeouts, broken connections.
+// One node, by scripted bytes: requests, replies, silence.
 #include "redlock/node_session.hpp"
 
-#include "redlock/scripts.hpp"
-#include "support/printing.hpp"
-#include "support/times.hpp"
+#include "support/session_fixture.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <cstring>
 #include <string>
-#include <utility>
 
 using namespace holdfast::redis;
 using namespace holdfast::test;
@@ -18,118 +14,8 @@ using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::error_code;
 namespace core = holdfast::core;
-namespace resp = holdfast::resp;
-using reach = node_session::reachability;
-
-namespace {
-
-node_settings settings()
-{
-    return {.where = {.host = "a", .port = 1, .path = {}},
-        .name = "a:1",
-        .user = {},
-        .password = "s3cret",
-        .client_name = {},
-        .connect_timeout = 2s,
-        .silence_timeout = 10s,
-        .reconnect_min = 50ms,
-        .reconnect_max = 2s,
-        .max_requests = 16,
-        .max_bytes = 1000};
-}
-
-struct session_fixture : session_owner {
-    std::string heard; // what the owner was told, in order
-    std::string objection;
-    node_session session{0, settings(), *this, 1};
-    core::time_point now = start;
-
-    std::string admit(std::size_t) override { return objection; }
-    void on_ready(std::size_t, core::time_point) override { heard += "ready "; }
-    void on_reply(std::size_t, const request& r, reply answer, core::time_point) override
-    {
-        heard += std::to_string(r.reference) + "=" +
-            (answer.front().what == resp::kind::integer ? std::to_string(answer.front().integer)
-                                                        : std::string(answer.front().text)) +
-            " ";
-    }
-    void on_orphaned(std::size_t, const request& r, core::time_point) override
-    {
-        BOOST_TEST((session.now() == reach::down)); // nobody sends from here
-        heard += std::to_string(r.reference) + "? ";
-    }
-    void on_down(std::size_t, core::time_point) override { heard += "down "; }
-
-    void receive(const std::string& bytes)
-    {
-        const std::span<char> space = session.read_space();
-        BOOST_REQUIRE(space.size() >= bytes.size());
-        std::memcpy(space.data(), bytes.data(), bytes.size());
-        session.received(bytes.size(), now);
-    }
-
-    void wake_until(core::time_point end)
-    {
-        while (session.wake_at() <= end) {
-            now = std::max(now, session.wake_at());
-            session.wake(now);
-        }
-        now = end;
-    }
-
-    void open()
-    {
-        wake_until(now);
-        BOOST_REQUIRE(session.wants_open());
-        session.opened(now);
-    }
-
-    void greet()
-    {
-        const auto blob = [](std::string_view text) {
-            return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-        };
-        receive("%1\r\n+role\r\n+master\r\n");
-        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob(release_script.digest) +
-            blob(renew_script.digest));
-        session.written(session.output().size());
-    }
-
-    void connect()
-    {
-        open();
-        greet();
-        BOOST_REQUIRE((session.now() == reach::ready));
-        heard.clear();
-    }
-
-    void send(std::uint64_t reference)
-    {
-        session.send("x", {.reference = reference, .kind = 0, .sent = now});
-    }
-
-    std::string told() { return std::exchange(heard, {}); }
-};
-
-} // namespace
 
 BOOST_FIXTURE_TEST_SUITE(redlock_node_session, session_fixture)
-
-// A session wants a connection, greets, and is ready only when all of the greeting is answered.
-BOOST_AUTO_TEST_CASE(connects)
-{
-    BOOST_TEST((session.now() == reach::soon));
-    open();
-    BOOST_TEST(session.output().starts_with("*5\r\n$5\r\nHELLO\r\n"));
-    BOOST_TEST((session.now() == reach::soon));
-    greet();
-    BOOST_TEST(told() == "ready ");
-    BOOST_TEST(session.stats().connected);
-    BOOST_TEST(session.stats().connects == 1u);
-    BOOST_TEST(!session.stats().last_error);
-    BOOST_TEST(session.run_id() == "abc");
-    BOOST_TEST(session.wake_at() == core::never);
-}
 
 // Replies belong to requests in the order in which these were sent.
 BOOST_AUTO_TEST_CASE(replies_in_order)
@@ -153,7 +39,7 @@ BOOST_AUTO_TEST_CASE(late_replies)
     connect();
     send(1);
     now += 1s;
-    session.count_timeout(now);
+    session.count_timeout();
     BOOST_TEST((session.last_failure().code == errc::no_reply));
     send(2);
     receive(":1\r\n:2\r\n");
@@ -244,61 +130,6 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(!session.wants_open());
 }
 
-// Connection and greeting together have the connect timeout.
-BOOST_AUTO_TEST_CASE(connect_timeout)
-{
-    open();
-    wake_until(at(2s - 1ns));
-    BOOST_TEST(session.wants_open());
-    wake_until(at(2s));
-    BOOST_TEST(!session.wants_open());
-    BOOST_TEST(told() == "down ");
-    BOOST_TEST((session.now() == reach::down));
-    BOOST_TEST((session.last_failure().code == errc::no_reply));
-}
-
-// The pauses between vain attempts grow up to the limit; after a connection that had lasted, the
-// first attempt comes at once, and is worth waiting for.
-BOOST_AUTO_TEST_CASE(reconnects)
-{
-    wake_until(now);
-    core::duration limit = 50ms, longest{};
-    for (int failure = 0; failure < 40; ++failure) {
-        session.closed(holdfast::asio::error::connection_refused, now);
-        const core::time_point refused = now;
-        if (!session.wants_open()) {
-            BOOST_TEST((session.now() == reach::down));
-            now = session.wake_at();
-            session.wake(now);
-        }
-        BOOST_REQUIRE(session.wants_open());
-        BOOST_REQUIRE(now - refused <= limit);
-        longest = std::max(longest, now - refused);
-        limit = std::min<core::duration>(limit * 2, 2s);
-    }
-    BOOST_TEST(longest > core::duration(1s));
-    BOOST_TEST((session.last_failure().code == holdfast::asio::error::connection_refused));
-    connect();
-    now += 1s;
-    session.closed(holdfast::asio::error::eof, now);
-    BOOST_TEST(session.wants_open());
-    BOOST_TEST((session.now() == reach::soon));
-}
-
-// A connection that breaks at once, again and again, is not tried in a tight loop.
-BOOST_AUTO_TEST_CASE(connections_that_do_not_last)
-{
-    int at_once = 0;
-    for (int i = 0; i < 20; ++i) {
-        connect();
-        session.closed(holdfast::asio::error::eof, now);
-        at_once += session.wants_open() ? 1 : 0;
-        if (!session.wants_open())
-            wake_until(session.wake_at());
-    }
-    BOOST_TEST(at_once <= 1);
-}
-
 // Too many requests, too many bytes, or a long silence: requests that may be left out should be.
 BOOST_AUTO_TEST_CASE(congestion)
 {
@@ -313,53 +144,6 @@ BOOST_AUTO_TEST_CASE(congestion)
     BOOST_TEST(session.congested(now + 1s + 1ns));
     session.send(std::string(1000, 'x'), {.reference = 17, .kind = 0, .sent = now});
     BOOST_TEST(session.congested(now));
-}
-
-// A node that its owner does not want is refused with the owner's reason.
-BOOST_AUTO_TEST_CASE(not_admitted)
-{
-    objection = "the same server as b:2";
-    open();
-    greet();
-    BOOST_TEST(told() == "down ");
-    BOOST_TEST(session.stats().reason == objection);
-    BOOST_TEST((session.stats().last_error == errc::misconfigured_node));
-    BOOST_TEST(!session.wants_open());
-}
-
-// A wrong password is named as such, without being repeated.
-BOOST_AUTO_TEST_CASE(wrong_password)
-{
-    open();
-    receive("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
-    BOOST_TEST((session.stats().last_error == errc::authentication_failed));
-    BOOST_TEST(session.stats().reason.find("s3cret") == std::string::npos);
-    BOOST_TEST(told() == "down ");
-}
-
-// After shut() there is no way back.
-BOOST_AUTO_TEST_CASE(shut)
-{
-    connect();
-    send(1);
-    session.shut(now);
-    BOOST_TEST(told() == "1? down ");
-    BOOST_TEST(!session.wants_open());
-    session.closed(error_code(), now);
-    wake_until(at(1h));
-    BOOST_TEST(!session.wants_open());
-    BOOST_TEST(session.wake_at() == core::never);
-    BOOST_TEST((session.now() == reach::down));
-}
-
-// One that was never woken before it was shut is over as well.
-BOOST_AUTO_TEST_CASE(shut_before_the_start)
-{
-    session.shut(now);
-    BOOST_TEST(!session.wants_open());
-    wake_until(at(1h));
-    BOOST_TEST(!session.wants_open());
-    BOOST_TEST(session.wake_at() == core::never);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -172,11 +172,12 @@ BOOST_AUTO_TEST_CASE(a_majority_that_refuses_us)
         c.ask(7);
         c.run();
         BOOST_TEST(c.events() ==
-            (refusing == 1 ? "7 refused: unreachable" : "7 refused: authentication_failed"));
+                   (refusing == 1 ? "7 refused: unreachable" : "7 refused: authentication_failed"));
     }
 }
 
-// An error of a node is a proof that it did not execute: nothing to clean up there, and not silence.
+// An error of a node is a proof that it did not execute: nothing to clean up there, and not
+// silence.
 BOOST_AUTO_TEST_CASE(an_error_is_a_failed_vote)
 {
     model_cluster c(3);
@@ -250,8 +251,8 @@ BOOST_AUTO_TEST_CASE(one_server_twice)
     c.nodes[2].run_id = c.nodes[0].run_id;
     c.run();
     BOOST_TEST(!c.core->nodes()[2].connected);
-    BOOST_TEST(c.core->nodes()[2].last_error ==
-        holdfast::make_error_code(errc::misconfigured_node));
+    BOOST_TEST(
+        c.core->nodes()[2].last_error == holdfast::make_error_code(errc::misconfigured_node));
     BOOST_TEST(c.core->nodes()[2].reason == "the same server as node0");
     c.ask(7);
     c.run();

@@ -93,7 +93,8 @@ BOOST_AUTO_TEST_CASE(no_script)
 // Which reasons make a connection useless: those by which a node is not what we take it for.
 BOOST_AUTO_TEST_CASE(what_disqualifies)
 {
-    for (const errc e : {errc::misconfigured_node, errc::authentication_failed, errc::protocol_error})
+    for (const errc e :
+        {errc::misconfigured_node, errc::authentication_failed, errc::protocol_error})
         BOOST_TEST(disqualifies(e));
     for (const errc e : {errc::node_error, errc::permission_denied, errc::key_conflict})
         BOOST_TEST(!disqualifies(e));

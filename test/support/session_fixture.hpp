@@ -1,0 +1,110 @@
+#pragma once
+
+#include "redlock/node_session.hpp"
+#include "redlock/scripts.hpp"
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace holdfast::test {
+
+inline redis::node_settings session_settings()
+{
+    using namespace std::chrono_literals;
+    return {.where = {.host = "a", .port = 1, .path = {}},
+        .name = "a:1",
+        .user = {},
+        .password = "s3cret",
+        .client_name = {},
+        .connect_timeout = 2s,
+        .silence_timeout = 10s,
+        .reconnect_min = 50ms,
+        .reconnect_max = 2s,
+        .max_requests = 16,
+        .max_bytes = 1000};
+}
+
+// A session whose network and owner are the test.
+struct session_fixture : redis::session_owner {
+    using reach = redis::node_session::reachability;
+    using reply = redis::reply;
+
+    std::string heard; // what the owner was told, in order
+    std::string objection;
+    redis::node_session session{0, session_settings(), *this, 1};
+    core::time_point now = start;
+
+    std::string admit(std::size_t) override { return objection; }
+    void on_ready(std::size_t, core::time_point) override { heard += "ready "; }
+    void on_reply(std::size_t, const redis::request& r, reply answer, core::time_point) override
+    {
+        heard +=
+            std::to_string(r.reference) + "=" +
+            (answer.front().what == resp::kind::integer ? std::to_string(answer.front().integer)
+                                                        : std::string(answer.front().text)) +
+            " ";
+    }
+    void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
+    {
+        BOOST_TEST((session.now() == reach::down)); // nobody sends from here
+        heard += std::to_string(r.reference) + "? ";
+    }
+    void on_down(std::size_t, core::time_point) override { heard += "down "; }
+
+    void receive(const std::string& bytes)
+    {
+        const std::span<char> space = session.read_space();
+        BOOST_REQUIRE(space.size() >= bytes.size());
+        std::memcpy(space.data(), bytes.data(), bytes.size());
+        session.received(bytes.size(), now);
+    }
+
+    void wake_until(core::time_point end)
+    {
+        while (session.wake_at() <= end) {
+            now = std::max(now, session.wake_at());
+            session.wake(now);
+        }
+        now = end;
+    }
+
+    void open()
+    {
+        wake_until(now);
+        BOOST_REQUIRE(session.wants_open());
+        session.opened(now);
+    }
+
+    void greet()
+    {
+        const auto blob = [](std::string_view text) {
+            return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+        };
+        receive("%1\r\n+role\r\n+master\r\n");
+        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob(redis::release_script.digest) +
+                blob(redis::renew_script.digest));
+        session.written(session.output().size());
+    }
+
+    void connect()
+    {
+        open();
+        greet();
+        BOOST_REQUIRE((session.now() == reach::ready));
+        heard.clear();
+    }
+
+    void send(std::uint64_t reference)
+    {
+        session.send("x", {.reference = reference, .kind = 0, .sent = now});
+    }
+
+    std::string told() { return std::exchange(heard, {}); }
+};
+
+} // namespace holdfast::test

@@ -1,0 +1,96 @@
+// Extending a lease by hand.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_extend, lease_fixture)
+
+// An extension is done when a majority has confirmed a renewal that was sent for it.
+BOOST_AUTO_TEST_CASE(extension_is_confirmed)
+{
+    usual.renewal = holdfast::renewal::manual;
+    const slot_id lease = lease_of("A");
+    pass(1s);
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    BOOST_TEST(calls() == "renew again A");
+    store.confirm(1, at(9s)); // of an older request
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    store.confirm(1, at(10s - 92ms));
+    locker.wake(now);
+    BOOST_TEST(effects() == "extended: nothing");
+    BOOST_TEST(locker.valid_until(lease) == at(10s - 92ms));
+}
+
+// One that nobody confirms in time fails, and the lease stays what it was.
+BOOST_AUTO_TEST_CASE(extension_is_not_confirmed)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    sleep_until(at(50ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(50ms));
+    BOOST_TEST(effects() == "extended: unreachable");
+    BOOST_TEST(locker.valid_until(lease) == end);
+    store.confirm(1, end + 1ms);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+}
+
+// Extensions that overlap share one renewal.
+BOOST_AUTO_TEST_CASE(extensions_share_a_renewal)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    pass(10ms);
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    BOOST_TEST(calls() == "renew again A");
+    sleep_until(at(50ms));
+    BOOST_TEST(effects() == "extended: unreachable");
+}
+
+// What must stop cannot be extended; what is gone neither.
+BOOST_AUTO_TEST_CASE(there_is_nothing_to_extend)
+{
+    const slot_id a = lease_of("A");
+    now = end - 450ms;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    BOOST_TEST(effects() == "must stop");
+    locker.drop(a, now);
+    BOOST_TEST(locker.extend(a, now) == errc::not_held);
+    BOOST_TEST(calls() == "release A");
+}
+
+// An attempt to extend may find the lease over; then the next waiter has its turn.
+BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_one)
+{
+    usual.handoff_time = 1h;
+    const slot_id a = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.grant_at_once = true;
+    now = end;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    locker.wake(now);
+    BOOST_TEST(effects() == "must stop, 2 acquired");
+}
+
+// A lease that ends while an extension is under way is told as lost, not as extended.
+BOOST_AUTO_TEST_CASE(loss_during_an_extension)
+{
+    const slot_id lease = lease_of("A");
+    locker.extend(lease, now);
+    store.lose(1);
+    locker.wake(now);
+    BOOST_TEST(effects() == "must stop");
+    sleep_until(at(1s));
+    BOOST_TEST(effects() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
