@@ -120,7 +120,7 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::auth:
     case step::select:
         if (is_error(answer)) {
-            auto [code, text] = failure_of(answer.front().text);
+            auto [code, text] = without_secrets(answer.front().text);
             const bool old_wording = answered == step::auth && code == errc::node_error;
             result =
                 fail(old_wording ? errc::authentication_failed : static_cast<errc>(code.value()),
@@ -144,7 +144,7 @@ handshake::outcome handshake::on_hello(reply answer, std::string& out)
         const bool without_hello =
             text.starts_with("NOPROTO") || text.starts_with("ERR unknown command");
         if (!without_hello)
-            return fail(meaning_of(text), printable(text));
+            return fail(meaning_of(text), without_secrets(text).text);
         continue_from(step::auth, out);
         return outcome::going_on;
     }
@@ -175,7 +175,7 @@ handshake::outcome handshake::on_role(reply answer)
         const errc code = meaning_of(answer.front().text);
         if (code == errc::permission_denied)
             return outcome::going_on;
-        return fail(code, printable(answer.front().text));
+        return fail(code, without_secrets(answer.front().text).text);
     }
     if (answer.size() < 2)
         return fail(errc::protocol_error, "the answer to ROLE is not a list");
@@ -196,12 +196,25 @@ handshake::outcome handshake::on_info(reply answer)
 handshake::outcome handshake::on_script(reply answer, std::string_view digest)
 {
     if (is_error(answer)) {
-        auto [code, text] = failure_of(answer.front().text);
+        auto [code, text] = without_secrets(answer.front().text);
         return fail(static_cast<errc>(code.value()), std::move(text));
     }
     if (answer.front().text != digest)
         return fail(errc::protocol_error, "the node computed another digest of a script");
     return outcome::going_on;
+}
+
+// Some servers repeat what they did not understand, and that may be a password.
+failure handshake::without_secrets(std::string_view error_text) const
+{
+    std::string text(error_text.substr(0, error_text.find("with args")));
+    if (const std::string& secret = settings_->password; !secret.empty()) {
+        constexpr std::string_view instead = "(hidden)";
+        for (std::size_t at = text.find(secret); at != std::string::npos;
+             at = text.find(secret, at + instead.size()))
+            text.replace(at, secret.size(), instead);
+    }
+    return {meaning_of(error_text), printable(text)};
 }
 
 handshake::outcome handshake::fail(errc code, std::string text)

@@ -47,6 +47,7 @@ private:
     outcome on_role(reply answer);
     outcome on_info(reply answer);
     outcome on_script(reply answer, std::string_view digest);
+    failure without_secrets(std::string_view error_text) const;
     outcome refuse_role(std::string_view role);
 
     const node_settings* settings_ = nullptr;

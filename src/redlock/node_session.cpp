@@ -79,10 +79,15 @@ void node_session::count_timeout()
 
 node_stats node_session::stats() const
 {
+    failure last = failure_;
+    if (!last.code && state_ == state::connecting)
+        last = {errc::no_reply, "not connected yet"};
+    else if (!last.code && state_ == state::greeting)
+        last = {errc::no_reply, "connected, but no answer to the greeting yet"};
     return {.address = settings_.name,
         .connected = state_ == state::ready,
-        .last_error = failure_.code,
-        .reason = failure_.text,
+        .last_error = last.code,
+        .reason = last.text,
         .commands = commands_,
         .timeouts = timeouts_,
         .connects = connects_};

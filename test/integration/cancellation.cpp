@@ -238,6 +238,7 @@ BOOST_DATA_TEST_CASE(
         }
         BOOST_TEST(handlers > 0);
     }
+    c.wait_until_alone();
     BOOST_TEST(c.empty_within(ttl));
 }
 
@@ -271,6 +272,7 @@ BOOST_DATA_TEST_CASE(all_can_be_destroyed_wherever_an_operation_waits,
             BOOST_REQUIRE(handlers < 200);
         }
     }
+    c.wait_until_alone(); // what was sent has been executed: the ttl runs
     BOOST_TEST(c.empty_within(ttl));
 }
 
