@@ -6,7 +6,7 @@ std::string describe_nodes(const locker_stats& stats)
 {
     std::string all;
     for (const node_stats& node : stats.nodes) {
-        if (!node.last_error)
+        if (!node.last_error && node.reason.empty())
             continue;
         if (!all.empty())
             all += "; ";

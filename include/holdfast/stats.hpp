@@ -14,7 +14,7 @@ struct node_stats {
     std::string address;        ///< as given, without user and password
     bool connected = false;     ///< connected, greeted and accepted as an independent primary
     error_code last_error;      ///< why it last failed us; empty once it works again
-    std::string reason;         ///< the same in words, with the node's own text; safe to log
+    std::string reason;         ///< the same in words, or how far the connection is; safe to log
     std::uint64_t commands = 0; ///< requests sent, the greeting not counted
     std::uint64_t timeouts = 0; ///< requests that were not answered in time
     std::uint64_t connects = 0; ///< connections that were accepted as usable
@@ -35,7 +35,7 @@ struct locker_stats {
 };
 
 /// The reasons of all nodes in one line, for a log: "127.0.0.1:7001: connection refused; …".
-/// Nodes without an error are left out; empty when there is none.
+/// Nodes that are well are left out; empty when all are.
 std::string describe_nodes(const locker_stats& stats);
 
 } // namespace holdfast

@@ -79,15 +79,15 @@ void node_session::count_timeout()
 
 node_stats node_session::stats() const
 {
-    failure last = failure_;
-    if (!last.code && state_ == state::connecting)
-        last = {errc::no_reply, "not connected yet"};
-    else if (!last.code && state_ == state::greeting)
-        last = {errc::no_reply, "connected, but no answer to the greeting yet"};
+    std::string reason = failure_.text;
+    if (!failure_.code && state_ == state::connecting)
+        reason = "not connected yet";
+    else if (!failure_.code && state_ == state::greeting)
+        reason = "no answer to the greeting yet";
     return {.address = settings_.name,
         .connected = state_ == state::ready,
-        .last_error = last.code,
-        .reason = last.text,
+        .last_error = failure_.code,
+        .reason = std::move(reason),
         .commands = commands_,
         .timeouts = timeouts_,
         .connects = connects_};
