@@ -161,7 +161,6 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
         return refuse(id, errc::too_late, now);
     c.phase = stage::held;
     c.reported = valid_until;
-    give_up_unsent(c);
     claim_ends_.erase(slot_index(id));
     emit({.kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until});
 }
@@ -297,6 +296,10 @@ void redlock_core::on_ready(std::size_t node, time_point now)
             encode_set(*c);
             send_set(node, id, what::set, now);
             limit_round(id, now);
+        } else if (c->phase == stage::held && c->at[node].state == key::unsent) {
+            // Asked late, it joins the lease as any straggler does: it gives it one node to spare.
+            encode_set(*c);
+            send_set(node, id, what::set, now);
         } else if (c->phase == stage::cleaning && c->may_hold(node)) {
             encode_remove(*c, false);
             send_remove(node, id, false, now);
@@ -309,11 +312,13 @@ void redlock_core::on_down(std::size_t node, time_point now)
     for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
         const claim_id id = claims_.id_at(index);
         claim* const c = claims_.find(id);
-        if (c == nullptr || c->phase != stage::asking || c->at[node].state != key::unsent)
+        if (c == nullptr || c->at[node].state != key::unsent)
             continue;
         c->record(node, vote::failed);
-        limit_round(id, now);
-        settle_attempt(id, now);
+        if (c->phase == stage::asking) {
+            limit_round(id, now);
+            settle_attempt(id, now);
+        }
     }
 }
 

@@ -92,7 +92,7 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
             if (n.state != key::absent && n.state != key::unsent) {
                 if (n.renewing == 0 || again)
                     to_renew_.push_back(id);
-            } else if (!n.healing && c.has_majority(now)) {
+            } else if (n.state == key::absent && !n.healing && c.has_majority(now)) {
                 encode_set(c);
                 send_set(i, id, what::heal, now);
             }

@@ -78,6 +78,12 @@ inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool h
     return error;
 }
 
+// GCC 12 warns of the linkage of the coroutine's frame when the body is a local lambda.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"
+#endif
+
 template <class Lock, class Body, class T = body_result<Body>>
 asio::awaitable<T> run_hold(Lock lock, Body body)
 {
@@ -129,6 +135,10 @@ asio::awaitable<T> run_hold(Lock lock, Body body)
     if constexpr (!std::is_void_v<T>)
         co_return std::move(std::get<1>(result));
 }
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 template <class Lock, class Body, class Token>
 auto initiate_hold(const Lock& lock, Body body, Token& token)

@@ -192,4 +192,28 @@ BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
     BOOST_TEST(c.core->nodes()[1].connected);
 }
 
+// A node that connects only after a majority has granted is asked then, and counts: without it the
+// first lease of a process would have no node to spare.
+BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
+{
+    model_cluster c(3);
+    c.nodes[2].deaf = true; // it connects, but the greeting stays unheard
+    c.run();
+    const auto id = c.ask(7);
+    c.run();
+    BOOST_TEST(c.events() == "7 granted for 988");
+    BOOST_TEST(c.nodes[2].commands() == "");
+
+    c.pass(100ms);
+    c.nodes[2].deaf = false;
+    c.run();
+    BOOST_TEST(c.nodes[2].commands() == "SET A");
+    BOOST_TEST(c.holders() == 3u);
+
+    c.nodes[0].keys.clear();
+    c.renew(id);
+    BOOST_TEST(c.core->nodes().size() == 3u);
+    BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one
+}
+
 BOOST_AUTO_TEST_SUITE_END()
