@@ -2,6 +2,7 @@
 #include "contract/backend_contract.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 namespace holdfast::test {
 namespace {
@@ -189,6 +190,26 @@ task cancel_the_body(scene& s)
 BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
 {
     play(each.make(), 2, cancel_the_body);
+}
+
+asio::awaitable<int> block_beyond_the_end(lease&)
+{
+    std::this_thread::sleep_for(400ms); // nobody can be told of anything meanwhile
+    co_return 42;
+}
+
+// A body that blocks its thread beyond the end of the lease does not pass for a success.
+BOOST_DATA_TEST_CASE(a_body_that_outlives_its_lease_unnoticed_has_lost_it, every_backend, each)
+{
+    play(each.make(), 1, [](scene& s) -> task {
+        error_code ec;
+        try {
+            co_await s.lock(0, unrenewed()).hold(block_beyond_the_end);
+        } catch (const boost::system::system_error& e) {
+            ec = e.code();
+        }
+        BOOST_TEST(ec == errc::lease_lost);
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -104,4 +104,13 @@ BOOST_AUTO_TEST_CASE(bad_urls)
     }
 }
 
+// What does not fit into a socket's address is refused here, and not when it is connected to.
+BOOST_AUTO_TEST_CASE(socket_paths_have_a_limit)
+{
+    const std::string longest = "/" + std::string(106, 'x');
+    BOOST_TEST(holdfast::endpoint("unix://" + longest).path() == longest);
+    BOOST_CHECK_THROW(holdfast::endpoint("unix://" + longest + "x"), std::invalid_argument);
+    BOOST_CHECK_THROW(holdfast::endpoint("unix:///a%00b"), std::invalid_argument);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -216,4 +216,22 @@ BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
     BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one
 }
 
+// A node that does not even know a script that it has just been sent is not asked for ever.
+BOOST_AUTO_TEST_CASE(a_script_is_sent_as_text_only_once)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].errors["RENEW"] = c.nodes[0].errors["DELETE"] = "NOSCRIPT no such script";
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, RENEW A by text");
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 unconfirmed");
+    BOOST_TEST(
+        c.nodes[0].commands() ==
+        "DELETE A, DELETE A by text, DELETE A, DELETE A by text"); // once more for the clean-up
+}
+
 BOOST_AUTO_TEST_SUITE_END()
