@@ -207,14 +207,14 @@ handshake::outcome handshake::on_script(reply answer, std::string_view digest)
 // Some servers repeat what they did not understand, and that may be a password.
 failure handshake::without_secrets(std::string_view error_text) const
 {
-    std::string text(error_text.substr(0, error_text.find("with args")));
+    std::string text(error_text);
     if (const std::string& secret = settings_->password; !secret.empty()) {
         constexpr std::string_view instead = "(hidden)";
         for (std::size_t at = text.find(secret); at != std::string::npos;
              at = text.find(secret, at + instead.size()))
             text.replace(at, secret.size(), instead);
     }
-    return {meaning_of(error_text), printable(text)};
+    return failure_of(text);
 }
 
 handshake::outcome handshake::fail(errc code, std::string text)

@@ -59,11 +59,6 @@ void node_session::send(std::string_view bytes, const request& r)
     ++commands_;
 }
 
-void node_session::blame(failure why)
-{
-    failure_ = std::move(why);
-}
-
 void node_session::fail(errc code, std::string text, core::time_point now)
 {
     if (state_ == state::ready || state_ == state::greeting)

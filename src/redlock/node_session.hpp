@@ -64,9 +64,8 @@ public:
     // Precondition: now() is `ready`. The bytes are one command, encoded.
     void send(std::string_view bytes, const request& r);
 
-    // The node has answered something that makes it useless, or is to be blamed for something.
+    // The node has answered something that makes it useless.
     void fail(errc code, std::string text, core::time_point now);
-    void blame(failure why);
     void count_timeout();
 
     const failure& last_failure() const noexcept { return failure_; }

@@ -89,7 +89,10 @@ std::string printable(std::string_view text)
 
 failure failure_of(std::string_view error_text)
 {
-    return {meaning_of(error_text), printable(error_text)};
+    std::string_view harmless = error_text.substr(0, error_text.find("with args"));
+    while (harmless.ends_with(' ') || harmless.ends_with(','))
+        harmless.remove_suffix(1);
+    return {meaning_of(error_text), printable(harmless)};
 }
 
 } // namespace holdfast::redis

@@ -34,6 +34,7 @@ bool disqualifies(errc reason) noexcept;
 // The node's own words, shortened, with everything but printable ASCII escaped.
 std::string printable(std::string_view text);
 
+// Without the arguments that some servers repeat: they may hold a token or a password.
 failure failure_of(std::string_view error_text);
 
 } // namespace holdfast::redis

@@ -119,4 +119,14 @@ BOOST_AUTO_TEST_CASE(failures)
     BOOST_TEST(f.text == "NOPERM no\\x0a");
 }
 
+// Servers repeat the arguments of a command that they do not know: ours hold a token, or a
+// password.
+BOOST_AUTO_TEST_CASE(arguments_that_are_echoed_are_left_out)
+{
+    const failure f = failure_of(
+        "ERR unknown command 'EVALSHA', with args beginning with: 'abc' '1' 'A' 's3cret' ");
+    BOOST_TEST((f.code == holdfast::errc::node_error));
+    BOOST_TEST(f.text == "ERR unknown command 'EVALSHA'");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
