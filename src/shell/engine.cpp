@@ -11,13 +11,6 @@
 
 namespace holdfast::shell {
 
-namespace {
-
-// How late a deadline can be noticed after a suspension of the machine.
-constexpr core::duration longest_sleep = std::chrono::seconds(1);
-
-} // namespace
-
 std::shared_ptr<engine> engine::make(
     asio::any_io_executor executor, const backend& store, const locker_options& options)
 {
@@ -279,26 +272,22 @@ void engine::perform(const core::effect& e)
     }
 }
 
-// One timer for everything. It is left alone when it fires early anyway: that costs one wake-up,
-// where moving it would cost as much for every operation.
 void engine::arm_timer()
 {
     const core::time_point wanted = core_.wake_at();
-    if (wanted == core::never && (links_.empty() || closed_) && timer_at_ != core::never) {
-        timer_at_ = core::never;
+    if (wanted == core::never && (links_.empty() || closed_) && alarm_.is_set()) {
+        alarm_.clear();
         timer_->cancel(); // nothing else may be keeping the context running
         return;
     }
-    // The timer's clock stands still while the machine is suspended: look at ours now and then.
-    const core::time_point at = std::min(wanted, shell::now() + longest_sleep);
-    if (wanted == core::never || at >= timer_at_)
+    const auto at = alarm_.plan(wanted, shell::now());
+    if (!at)
         return;
-    timer_at_ = at;
-    timer_->expires_at(to_steady(at));
+    timer_->expires_at(to_steady(*at));
     timer_->async_wait([self = shared_from_this()](error_code ec) {
         if (ec)
             return;
-        self->enter([&] { self->timer_at_ = core::never; }); // settle() does the rest
+        self->enter([&] { self->alarm_.clear(); }); // settle() does the rest
     });
 }
 

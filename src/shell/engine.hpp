@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/alarm.hpp"
 #include "core/backend.hpp"
 #include "core/locker_core.hpp"
 #include "core/slots.hpp"
@@ -105,7 +106,7 @@ private:
     core::locker_core core_;
     std::deque<link> links_;
     std::unique_ptr<asio::steady_timer> timer_;
-    core::time_point timer_at_ = core::never;
+    core::alarm alarm_;
 
     operation_table operations_;
     operation_table::batch spare_; // memory for the next delivery
