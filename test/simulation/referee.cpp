@@ -1,0 +1,171 @@
+#include "simulation/referee.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// How late a process may be that is not frozen: its timers, and a turn of its loop.
+constexpr nanoseconds reaction = 5ms;
+
+std::string in_ms(nanoseconds t)
+{
+    const std::string us = std::to_string(t.count() / 1000 % 1000);
+    return std::to_string(t.count() / 1'000'000) + "." + std::string(3 - us.size(), '0') + us +
+           " ms";
+}
+
+std::string holder_name(std::uint64_t process)
+{
+    return "process " + std::to_string(process);
+}
+
+} // namespace
+
+std::string_view name_of(property p) noexcept
+{
+    constexpr std::array<std::string_view, 8> names{"P1 exclusion", "P3 register", "P4 notice",
+        "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss", "P9 operations"};
+    return names[static_cast<std::size_t>(p)];
+}
+
+void referee::fail(property p, std::string text)
+{
+    violations_.push_back({p, time_.now(), std::move(text)});
+}
+
+bool referee::excused(std::size_t process) const
+{
+    const auto found = excused_until_.find(process);
+    return found != excused_until_.end() && time_.now() < found->second;
+}
+
+void referee::acquired(std::uint64_t id, lease_terms terms)
+{
+    const nanoseconds now = time_.now();
+    if (terms.until <= now)
+        fail(property::operations, holder_name(terms.process) + " was given a lease that is over");
+    if (judged()) {
+        for (const auto& [other, lease] : open_) {
+            if (lease.terms.resource == terms.resource && !lease.told &&
+                !excused(lease.terms.process))
+                fail(property::notice, holder_name(terms.process) + " was given " + terms.resource +
+                                           ", but " + holder_name(lease.terms.process) +
+                                           ", which has it since " + in_ms(lease.from) +
+                                           ", was not told to stop");
+        }
+    }
+    open_[id] = {.terms = std::move(terms), .from = now};
+}
+
+void referee::valid_until(std::uint64_t id, nanoseconds until)
+{
+    const auto found = open_.find(id);
+    if (found == open_.end())
+        return;
+    open_lease& lease = found->second;
+    const nanoseconds now = time_.now();
+    if (!lease.over && lease.terms.until <= now)
+        end(lease, id, lease.terms.until);
+    if (lease.over) {
+        if (until > now)
+            fail(property::notice, "the lease of " + holder_name(lease.terms.process) + " on " +
+                                       lease.terms.resource + ", which was over, is held again");
+        return;
+    }
+    if (until <= now)
+        end(lease, id, now);
+    else
+        lease.terms.until = until;
+}
+
+// The lease is over for its holder; it may not have been told yet.
+void referee::end(open_lease& lease, std::uint64_t id, nanoseconds when)
+{
+    lease.over = true;
+    history_.push_back({lease.terms.resource, id, lease.from, std::max(when, lease.from)});
+}
+
+void referee::told_to_stop(std::uint64_t id)
+{
+    const auto found = open_.find(id);
+    if (found == open_.end() || found->second.told)
+        return;
+    open_lease& lease = found->second;
+    lease.told = true;
+    const nanoseconds left = lease.terms.until - time_.now();
+    if (left < lease.terms.guard - lease.terms.guard / 64 - reaction &&
+        !excused(lease.terms.process))
+        fail(property::notice, holder_name(lease.terms.process) + " was told to stop only " +
+                                   in_ms(left) + " before the end of its lease on " +
+                                   lease.terms.resource + "; the guard time is " +
+                                   in_ms(lease.terms.guard));
+    if (lease.terms.renews && (given_.majority_is_well || lease.from >= calm_since_))
+        fail(property::steadiness, holder_name(lease.terms.process) + " lost its lease on " +
+                                       lease.terms.resource + " although a majority was well");
+}
+
+void referee::given_up(std::uint64_t id)
+{
+    const auto found = open_.find(id);
+    if (found == open_.end())
+        return;
+    if (!found->second.over)
+        end(found->second, id, std::min(time_.now(), found->second.terms.until));
+    open_.erase(found);
+}
+
+void referee::write(const std::string& resource, std::uint64_t version_seen, std::size_t process)
+{
+    std::uint64_t& version = registers_[resource];
+    if (version != version_seen && judged())
+        fail(property::register_, holder_name(process) + " wrote over an update of " + resource +
+                                      " that it had not seen");
+    ++version;
+}
+
+void referee::key_changed(
+    std::size_t node, const std::string& key, const test::redis_model::item* item)
+{
+    seen_key& seen = keys_[{node, key}];
+    seen.there = item != nullptr;
+    seen.changed = time_.now();
+    if (item != nullptr)
+        seen.value = item->value;
+}
+
+void referee::check_cleaned_up()
+{
+    for (const auto& [where, key] : keys_) {
+        if (key.there && key.changed >= calm_since_)
+            fail(property::clean_up, "node " + std::to_string(where.first) + " still has " +
+                                         where.second + " = " + key.value + ", set or renewed at " +
+                                         in_ms(key.changed) + ", which nobody holds");
+    }
+}
+
+void referee::conclude()
+{
+    while (!open_.empty())
+        given_up(open_.begin()->first);
+    if (!judged())
+        return;
+    for (const test::overlap& o : test::overlaps(history_))
+        violations_.push_back(
+            {given_.nodes_forget ? property::data_loss : property::exclusion, o.second.from,
+                o.first.resource + " was held from " + in_ms(o.first.from) + " to " +
+                    in_ms(o.first.until) + " by lease " + std::to_string(o.first.holder) +
+                    " and from " + in_ms(o.second.from) + " by lease " +
+                    std::to_string(o.second.holder)});
+    std::stable_sort(
+        violations_.begin(), violations_.end(), [](const violation& a, const violation& b) {
+            return std::tie(a.when, a.of) < std::tie(b.when, b.of);
+        });
+}
+
+} // namespace holdfast::simulation

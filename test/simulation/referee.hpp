@@ -1,0 +1,114 @@
+#pragma once
+
+#include "core/slots.hpp"
+#include "simulation/schedule.hpp"
+#include "support/history.hpp"
+#include "support/redis_model.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::simulation {
+
+// What must hold, by the numbers of the catalogue in the README.
+enum class property : std::uint8_t {
+    exclusion,  // P1: no two leases on one resource are valid at once
+    register_,  // P3: work under a lease loses no update of what it protects
+    notice,     // P4: the work was told to stop before another acquires; what is lost stays lost
+    clean_up,   // P5: no key of ours is left, at once when all is well, after a ttl in any case
+    progress,   // P6: when all is well again, everybody acquires
+    steadiness, // P7: no lease is lost while a majority is well
+    data_loss,  // P8: P1, although nodes forgot what had run out
+    operations, // P9: every operation ends once, in time; nothing is left open
+};
+std::string_view name_of(property p) noexcept;
+
+struct violation {
+    property of{};
+    nanoseconds when{};
+    std::string text;
+};
+
+// What the faults of a world leave standing; the properties that hang on the rest are not judged.
+struct assumptions {
+    bool clocks_run_right = true;  // no server's clock is set forward
+    bool nodes_remember = true;    // a node that forgets was down for longer than any lease
+    bool nodes_forget = false;     // they do, in that way
+    bool majority_is_well = false; // all the time: faults touch a minority only
+};
+
+// Sees everything at its true time, and says what ought not to have happened. Knows nothing of how
+// the locks work.
+class referee {
+public:
+    explicit referee(schedule& time) : time_(time) {}
+
+    void assume(const assumptions& a) { given_ = a; }
+    void fail(property p, std::string text);
+
+    // Leases. `until`: when the process that holds it would find it not held any more.
+    struct lease_terms {
+        std::string resource;
+        std::size_t process = 0;
+        nanoseconds guard{}, until{};
+        bool renews = true; // for as long as it is held
+    };
+    void acquired(std::uint64_t lease, lease_terms terms);
+    void valid_until(std::uint64_t lease, nanoseconds until); // whenever the process was busy
+    void told_to_stop(std::uint64_t lease);
+    void given_up(std::uint64_t lease); // released, dropped, or gone with its process
+
+    // A process cannot notice anything from now on, or until then.
+    void excuse(std::size_t process, nanoseconds until) { excused_until_[process] = until; }
+
+    // The protected register: reads its version; writes, if the version is still that one.
+    std::uint64_t read(const std::string& resource) { return registers_[resource]; }
+    void write(const std::string& resource, std::uint64_t version_seen, std::size_t process);
+
+    // Keys on nodes; null: gone.
+    void key_changed(std::size_t node, const std::string& key, const test::redis_model::item* item);
+    // From now on nothing is broken.
+    void calm_begins() { calm_since_ = time_.now(); }
+    bool calm() const noexcept { return time_.now() >= calm_since_; }
+    nanoseconds calm_since() const noexcept { return calm_since_; }
+    // Nobody wants anything: what was set since the calm began should have been deleted.
+    void check_cleaned_up();
+
+    // At the end: the history checker speaks.
+    void conclude();
+
+    const std::vector<violation>& violations() const noexcept { return violations_; }
+    std::size_t leases() const noexcept { return history_.size() + open_.size(); }
+
+private:
+    struct open_lease {
+        lease_terms terms;
+        nanoseconds from{};
+        bool told = false, over = false;
+    };
+    struct seen_key {
+        std::string value;
+        nanoseconds changed{};
+        bool there = false;
+    };
+
+    bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
+    bool excused(std::size_t process) const;
+    void end(open_lease& lease, std::uint64_t id, nanoseconds when);
+
+    schedule& time_;
+    assumptions given_;
+    nanoseconds calm_since_ = nanoseconds::max();
+    std::map<std::uint64_t, open_lease> open_;
+    std::vector<test::holding> history_;
+    std::map<std::size_t, nanoseconds> excused_until_;
+    std::map<std::string, std::uint64_t> registers_;
+    std::map<std::pair<std::size_t, std::string>, seen_key> keys_;
+    std::vector<violation> violations_;
+};
+
+} // namespace holdfast::simulation

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "simulation/simulation.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <ostream>
+#include <string>
+
+namespace holdfast::simulation {
+
+std::string in_ms(nanoseconds t);
+
+// The violations of one world.
+void print(std::ostream& out, std::uint64_t seed, const result& r);
+
+// What many worlds came to.
+class totals {
+public:
+    void add(std::uint64_t seed, const result& r);
+
+    bool caught() const noexcept { return !violations_.empty(); }
+
+    // The figures, and for each world in which something went wrong what it was, and `program` with
+    // the arguments that show it again.
+    void print(std::ostream& out, const std::string& program) const;
+    // One line: the first seed that was caught, the property, and the time simulated up to there.
+    void print_caught(std::ostream& out) const;
+
+private:
+    std::map<std::uint64_t, violation> violations_; // the first of each seed
+    std::uint64_t seeds_ = 0, leases_ = 0, events_ = 0;
+    std::chrono::duration<double> simulated_{};
+    troublemaker::counts faults_{};
+    network::counts streams_;
+};
+
+} // namespace holdfast::simulation

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace holdfast::simulation {
+
+using nanoseconds = std::chrono::nanoseconds;
+
+// True time, which nobody in the simulated world can see, and what happens when. What is due at the
+// same instant happens in the order in which it was planned.
+class schedule {
+public:
+    nanoseconds now() const noexcept { return now_; }
+
+    void at(nanoseconds when, std::function<void()> action)
+    {
+        plans_.push_back({std::max(when, now_), ++number_, std::move(action)});
+        std::push_heap(plans_.begin(), plans_.end(), later);
+    }
+
+    void after(nanoseconds delay, std::function<void()> action)
+    {
+        at(now_ + delay, std::move(action));
+    }
+
+    // Lets everything happen that is due before `end`, or until `enough()`.
+    template <class Predicate>
+    void run_until(nanoseconds end, Predicate enough)
+    {
+        while (!plans_.empty() && plans_.front().when < end && !enough()) {
+            std::pop_heap(plans_.begin(), plans_.end(), later);
+            plan next = std::move(plans_.back());
+            plans_.pop_back();
+            now_ = next.when;
+            next.action();
+        }
+        if (!enough())
+            now_ = std::max(now_, end);
+    }
+
+    std::uint64_t planned() const noexcept { return number_; }
+
+private:
+    struct plan {
+        nanoseconds when{};
+        std::uint64_t number = 0;
+        std::function<void()> action;
+    };
+
+    static bool later(const plan& a, const plan& b) noexcept
+    {
+        return a.when != b.when ? a.when > b.when : a.number > b.number;
+    }
+
+    std::vector<plan> plans_; // a heap
+    nanoseconds now_{0};
+    std::uint64_t number_ = 0;
+};
+
+} // namespace holdfast::simulation

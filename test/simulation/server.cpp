@@ -1,0 +1,89 @@
+#include "simulation/server.hpp"
+
+#include "simulation/referee.hpp"
+
+#include <utility>
+
+namespace holdfast::simulation {
+
+server::server(std::size_t number, schedule& time, network& net, referee& judge, wall_clock clock,
+    std::uint64_t run)
+    : number_(number),
+      time_(time),
+      network_(net),
+      referee_(judge),
+      clock_(clock),
+      run_(run),
+      model_(next_run_id()),
+      snapshot_(model_.contents())
+{
+    model_.on_change = [this](const std::string& key, const test::redis_model::item* item) {
+        referee_.key_changed(number_, key, item);
+    };
+}
+
+std::string server::next_run_id()
+{
+    return "node" + std::to_string(number_) + "-" + std::to_string(++run_);
+}
+
+void server::thaw()
+{
+    frozen_ = false;
+    network_.retry();
+}
+
+void server::crash(bool host_too)
+{
+    up_ = false;
+    frozen_ = false;
+    network_.server_died(number_, host_too);
+}
+
+void server::restart(memory what)
+{
+    test::redis_model::data contents(model_.contents().size());
+    if (what == memory::everything)
+        contents = model_.contents();
+    else if (what == memory::a_snapshot)
+        contents = snapshot_;
+    model_.restart(next_run_id(), std::move(contents));
+    up_ = true;
+    network_.retry();
+}
+
+void server::expire()
+{
+    if (up_ && !frozen_)
+        model_.expire(wall());
+}
+
+void server::on_bytes(
+    test::redis_model::session& session, std::string_view bytes, std::string& replies)
+{
+    model_.receive(session, bytes, wall(), replies);
+}
+
+std::size_t server::keys() const
+{
+    std::size_t count = 0;
+    for (const auto& database : model_.contents()) {
+        for (const auto& [key, item] : database)
+            count += model_.find(key, wall()) != nullptr ? 1u : 0u;
+    }
+    return count;
+}
+
+std::string server::describe_keys() const
+{
+    std::string all;
+    for (const auto& database : model_.contents()) {
+        for (const auto& [key, item] : database) {
+            if (model_.find(key, wall()) != nullptr)
+                all += " " + key + "=" + item.value;
+        }
+    }
+    return all;
+}
+
+} // namespace holdfast::simulation

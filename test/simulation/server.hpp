@@ -1,0 +1,67 @@
+#pragma once
+
+#include "simulation/clocks.hpp"
+#include "simulation/network.hpp"
+#include "support/redis_model.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace holdfast::simulation {
+
+class referee;
+
+// One node: the model of a Redis server, its clock, and what can happen to its process.
+class server final : public listener {
+public:
+    // What a process that starts again still knows.
+    enum class memory : std::uint8_t { everything, nothing, a_snapshot };
+
+    server(std::size_t number, schedule& time, network& net, referee& judge, wall_clock clock,
+        std::uint64_t run);
+
+    std::size_t number() const noexcept { return number_; }
+
+    void freeze() noexcept { frozen_ = true; }
+    void thaw();
+    void crash(bool host_too);
+    void restart(memory what);
+    void step_clock(nanoseconds by) noexcept { clock_.step(by); }
+    // Once only: what a key gains in life by it is bounded.
+    void set_clock_back(nanoseconds by) noexcept
+    {
+        clock_.step(-std::exchange(may_go_back_, 0) * by);
+    }
+    // Throws expired keys out, as a real server does now and then without being asked.
+    void expire();
+    void take_snapshot() { snapshot_ = model_.contents(); }
+    void forget_scripts() noexcept { model_.forget_scripts(); }
+    void set_trouble(test::redis_model::trouble what) noexcept { model_.state = what; }
+
+    bool up() const noexcept override { return up_; }
+    bool frozen() const noexcept override { return frozen_; }
+    void on_bytes(
+        test::redis_model::session& session, std::string_view bytes, std::string& replies) override;
+
+    // How many keys it would still find.
+    std::size_t keys() const;
+    std::string describe_keys() const;
+
+private:
+    std::string next_run_id();
+    std::chrono::milliseconds wall() const { return clock_.show(time_.now()); }
+
+    const std::size_t number_;
+    schedule& time_;
+    network& network_;
+    referee& referee_;
+    wall_clock clock_;
+    std::uint64_t run_;
+    test::redis_model model_;
+    test::redis_model::data snapshot_;
+    bool up_ = true, frozen_ = false;
+    int may_go_back_ = 1;
+};
+
+} // namespace holdfast::simulation

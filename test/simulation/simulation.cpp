@@ -1,0 +1,224 @@
+#include "simulation/simulation.hpp"
+
+#include "simulation/process.hpp"
+#include "simulation/server.hpp"
+#include "simulation/user.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// After the last fault: until silent connections have been noticed and made anew, and what a crash
+// left behind has run out.
+constexpr nanoseconds time_to_recover = 15s;
+
+// When nobody wants anything any more, what was held in calm is deleted within this.
+constexpr nanoseconds time_to_clean_up = 1500ms;
+
+constexpr nanoseconds time_to_close = 2s;
+
+class world {
+public:
+    world(const experiment& what, std::uint64_t seed,
+        std::function<void(nanoseconds, const std::string&)> trace)
+        : chance_(seed),
+          plan_(make(what)),
+          net_(time_, chance_),
+          judge_(time_),
+          around_{.time = time_,
+              .chance = chance_,
+              .net = net_,
+              .judge = judge_,
+              .settings = plan_,
+              .make_subject = what.make_subject,
+              .trace = {}},
+          trouble_(around_, servers_, processes_, [this](process& p) { begin_users(p); })
+    {
+        if (trace)
+            around_.trace = [this, trace](const std::string& line) {
+                trace(time_.now(), line);
+            };
+        judge_.assume(plan_.given);
+        build();
+    }
+
+    result run()
+    {
+        begin();
+        storm();
+        recover();
+        live_in_calm();
+        wind_up();
+        judge_.conclude();
+        return {.violations = judge_.violations(),
+            .simulated = time_.now(),
+            .leases = judge_.leases(),
+            .events = time_.planned(),
+            .faults = trouble_.happened(),
+            .streams = net_.counted()};
+    }
+
+private:
+    plan make(const experiment& what)
+    {
+        plan p = make_plan(chance_);
+        if (what.restrict_plan)
+            what.restrict_plan(p);
+        return p;
+    }
+
+    void build()
+    {
+        for (std::size_t i = 0; i < plan_.nodes; ++i) {
+            const auto shown =
+                std::chrono::milliseconds(1'700'000'000'000 + chance_.below(1u << 30));
+            servers_.push_back(std::make_unique<server>(
+                i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
+            net_.add(*servers_.back());
+        }
+        for (std::size_t i = 0; i < plan_.processes; ++i) {
+            const auto shown = core::time_point(
+                nanoseconds(1s) * (plan_.clocks_agree ? 1'000 : chance_.below(1'000'000)));
+            processes_.push_back(
+                std::make_unique<process>(i, around_, machine_clock(shown, plan_.client_ppm[i])));
+            net_.add(*processes_.back());
+            for (std::size_t n = 0; n < plan_.nodes; ++n) {
+                net_.between(i, n).shortest = plan_.shortest_delay;
+                net_.between(i, n).longest = plan_.longest_delay;
+            }
+            for (std::size_t u = 0; u < plan_.users; ++u)
+                users_.push_back(std::make_unique<user>(u, around_, *processes_.back()));
+        }
+    }
+
+    void begin_users(const process& p)
+    {
+        for (std::size_t u = 0; u < plan_.users; ++u)
+            users_[p.number() * plan_.users + u]->begin();
+    }
+
+    void begin()
+    {
+        for (const auto& p : processes_) {
+            p->start();
+            begin_users(*p);
+        }
+        trouble_.begin();
+        expire_now_and_then();
+    }
+
+    // Active expiry: keys go even if nobody asks for them.
+    void expire_now_and_then()
+    {
+        time_.after(chance_.between(10ms, plan_.terms.ttl), [this] {
+            servers_[chance_.below(servers_.size())]->expire();
+            if (!around_.winding_up)
+                expire_now_and_then();
+        });
+    }
+
+    void storm()
+    {
+        if (plan_.faults.empty())
+            calm_begins();
+        time_.run_until(plan_.storm, [this] { return judge_.leases() >= plan_.leases; });
+    }
+
+    void recover()
+    {
+        around_.winding_up = true; // nobody begins anything while the world recovers
+        around_.note("world", "all faults are mended");
+        trouble_.mend_everything();
+        time_.run_until(
+            time_.now() + time_to_recover + plan_.longest_ttl * 4, [] { return false; });
+        around_.winding_up = false;
+        if (!judge_.calm())
+            calm_begins();
+    }
+
+    void calm_begins() { judge_.calm_begins(); }
+
+    void live_in_calm()
+    {
+        around_.note("world", "everybody begins again");
+        around_.calm = true;
+        for (const auto& u : users_) {
+            if (u->idle())
+                u->begin();
+        }
+        const nanoseconds longest = 40s + plan_.longest_ttl * 20;
+        const auto everybody_served = [this] {
+            return std::all_of(users_.begin(), users_.end(),
+                [](const auto& u) { return u->served_in_calm() >= 1; });
+        };
+        const nanoseconds end = time_.now() + longest;
+        time_.run_until(end, everybody_served);
+        for (const auto& u : users_) {
+            if (u->served_in_calm() == 0)
+                judge_.fail(property::progress, u->name() + " was never served");
+        }
+    }
+
+    void wind_up()
+    {
+        around_.note("world", "nobody begins anything any more");
+        around_.winding_up = true;
+        const auto all_idle = [this] {
+            return std::all_of(
+                users_.begin(), users_.end(), [](const auto& u) { return u->idle(); });
+        };
+        time_.run_until(time_.now() + 60s + plan_.longest_ttl * 30, all_idle);
+        for (const auto& u : users_) {
+            if (!u->idle())
+                judge_.fail(property::operations, u->name() + " is not done");
+        }
+        for (const auto& s : servers_)
+            s->expire();
+        time_.run_until(time_.now() + time_to_clean_up, [] { return false; });
+        judge_.check_cleaned_up();
+
+        for (const auto& p : processes_)
+            p->close();
+        time_.run_until(time_.now() + time_to_close, [this] {
+            return std::all_of(
+                processes_.begin(), processes_.end(), [](const auto& p) { return p->closed(); });
+        });
+        for (const auto& p : processes_)
+            p->check_closed();
+
+        // Whatever happened: one ttl later nothing is left.
+        time_.run_until(time_.now() + plan_.longest_ttl * 102 / 100 + 1s, [] { return false; });
+        for (const auto& s : servers_) {
+            if (s->keys() != 0)
+                judge_.fail(property::clean_up,
+                    "node " + std::to_string(s->number()) + " still has" + s->describe_keys());
+        }
+    }
+
+    schedule time_;
+    dice chance_;
+    const plan plan_;
+    network net_;
+    referee judge_;
+    surroundings around_;
+    std::vector<std::unique_ptr<server>> servers_;
+    std::vector<std::unique_ptr<process>> processes_;
+    std::vector<std::unique_ptr<user>> users_;
+    troublemaker trouble_;
+};
+
+} // namespace
+
+result simulate(const experiment& what, std::uint64_t seed,
+    std::function<void(nanoseconds, const std::string&)> trace)
+{
+    return world(what, seed, std::move(trace)).run();
+}
+
+} // namespace holdfast::simulation

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "simulation/network.hpp"
+#include "simulation/plan.hpp"
+#include "simulation/referee.hpp"
+#include "simulation/subject.hpp"
+#include "simulation/troublemaker.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace holdfast::simulation {
+
+struct result {
+    std::vector<violation> violations;
+    nanoseconds simulated{};
+    std::uint64_t leases = 0, events = 0;
+    troublemaker::counts faults{};
+    network::counts streams;
+};
+
+// What is simulated: whose locks, in which worlds.
+struct experiment {
+    subject_maker make_subject = make_shipped_lock;
+    std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
+};
+
+// One world, from its beginning to its end. The same seed gives the same world, event by event.
+result simulate(const experiment& what, std::uint64_t seed,
+    std::function<void(nanoseconds, const std::string&)> trace = {});
+
+} // namespace holdfast::simulation

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/locker_core.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace holdfast::simulation {
+
+// What is put to the proof: the locks of one process, as the shell sees them. The words are those
+// of `core::locker_core`, whose promises count.
+class subject {
+public:
+    virtual ~subject() = default;
+
+    virtual core::slot_id acquire(std::uint64_t tag, std::string_view resource,
+        const core::lease_terms& terms, std::chrono::milliseconds wait, bool once,
+        core::time_point now) = 0;
+    virtual bool cancel(core::slot_id wait, bool only_if_unsent, core::time_point now) = 0;
+    virtual bool release(core::slot_id lease, std::uint64_t tag, core::time_point now) = 0;
+    virtual void drop(core::slot_id lease, core::time_point now) = 0;
+    virtual errc extend(core::slot_id lease, core::time_point now) = 0;
+    virtual bool held(core::slot_id lease, core::time_point now) = 0;
+    virtual core::time_point valid_until(core::slot_id lease) = 0;
+    virtual void close(core::time_point now) = 0;
+
+    virtual void wake(core::time_point now) = 0;
+    virtual core::time_point wake_at() const = 0;
+    virtual std::optional<core::effect> next_effect() = 0;
+    virtual std::span<core::connection* const> connections() = 0;
+    virtual core::duration patience(core::duration ttl) const = 0;
+};
+
+// What differs from process to process.
+struct subject_settings {
+    std::size_t nodes = 0;
+    core::entropy* random = nullptr;
+    std::uint64_t jitter_seed = 0;
+    std::optional<core::duration> node_timeout{};
+    locker_options options{};
+};
+
+// Makes the locks of a process that starts.
+using subject_maker = std::unique_ptr<subject> (*)(const subject_settings& settings);
+
+// The library, as it ships.
+std::unique_ptr<subject> make_shipped_lock(const subject_settings& settings);
+
+} // namespace holdfast::simulation

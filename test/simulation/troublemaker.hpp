@@ -1,0 +1,48 @@
+#pragma once
+
+#include "simulation/network.hpp"
+#include "simulation/plan.hpp"
+#include "simulation/process.hpp"
+#include "simulation/server.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace holdfast::simulation {
+
+// Makes the faults of a plan happen, and mends them.
+class troublemaker {
+public:
+    using counts = std::array<std::uint64_t, fault_kinds>;
+
+    troublemaker(surroundings& world, std::vector<std::unique_ptr<server>>& servers,
+        std::vector<std::unique_ptr<process>>& processes, std::function<void(process&)> on_started);
+
+    void begin();
+    // No more faults, and everything is mended.
+    void mend_everything();
+
+    const counts& happened() const noexcept { return counts_; }
+
+private:
+    void plan_next();
+    void strike();
+    void strike_way(fault f);
+    void strike_node(fault f);
+    void strike_client(fault f);
+    void down_and_up(server& node, fault f);
+    void restart(process& p);
+    nanoseconds some_time();
+
+    surroundings& world_;
+    std::vector<std::unique_ptr<server>>& servers_;
+    std::vector<std::unique_ptr<process>>& processes_;
+    std::function<void(process&)> on_started_;
+    bool over_ = false;
+    counts counts_{};
+};
+
+} // namespace holdfast::simulation

@@ -1,0 +1,230 @@
+#include "simulation/user.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+// What an operation may take beyond its own limit: timers are late, and turns.
+constexpr nanoseconds slack = 20ms;
+
+// When everything is well, nobody waits for longer than this and some ttls, whoever else is there.
+constexpr nanoseconds longest_wait_in_calm = 30s;
+
+constexpr nanoseconds connect_timeout = 2s;
+
+} // namespace
+
+user::user(std::size_t number, surroundings& world, process& where)
+    : number_(number),
+      world_(world),
+      process_(where)
+{}
+
+std::string user::name() const
+{
+    return process_.name() + " user " + std::to_string(number_);
+}
+
+void user::after(nanoseconds delay, void (user::*step)())
+{
+    process_.later(delay, [this, step, of = step_] {
+        if (of == step_)
+            (this->*step)();
+    });
+}
+
+void user::begin()
+{
+    doing_ = what::nothing;
+    ++step_;
+    ticket_ = {};
+    lease_ = 0;
+    extension_began_ = nanoseconds(-1);
+    pause();
+}
+
+void user::pause()
+{
+    doing_ = what::nothing;
+    ++step_;
+    if (!world_.winding_up)
+        after(world_.chance.between(0ns, world_.settings.users_do.longest_pause), &user::ask);
+}
+
+void user::ask()
+{
+    if (world_.winding_up)
+        return;
+    const habits& h = world_.settings.users_do;
+    resource_ = world_.chance.below(world_.settings.resources) == 0 ? "stock:A" : "stock:B";
+    terms_ = world_.settings.terms;
+    if (process_.number() == 1) // not all are alike
+        terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
+    terms_.drift = terms_.ttl / 100 + 2ms;
+    once_ = world_.chance.chance(h.asks_once);
+    const std::array<milliseconds, 4> waits{0ms, std::chrono::ceil<milliseconds>(terms_.ttl / 4),
+        std::chrono::ceil<milliseconds>(terms_.ttl * 3), forever};
+    wait_ = world_.calm ? forever : waits[world_.chance.below(waits.size())];
+    if (world_.calm)
+        once_ = false;
+    began_ = world_.time.now();
+    frozen_before_ = process_.time_frozen();
+    doing_ = what::waiting;
+    const unsigned step = ++step_;
+    world_.note(name(), "asks for " + resource_);
+    const process::ticket t = process_.acquire(
+        *this, {.resource = resource_, .terms = terms_, .wait = wait_, .once = once_});
+    if (step != step_)
+        return; // it has ended already
+    ticket_ = t;
+    if (world_.chance.chance(h.cancels))
+        after(world_.chance.of_any_size(10us, terms_.ttl), &user::give_up_waiting);
+}
+
+void user::give_up_waiting()
+{
+    world_.note(name(), "cancels its wait");
+    if (process_.cancel(ticket_, world_.chance.chance(0.2)))
+        pause();
+}
+
+void user::on_effect(const core::effect& e)
+{
+    using effect = core::effect::what;
+    switch (e.kind) {
+    case effect::acquired:
+        return on_acquired(e);
+    case effect::wait_ended:
+        return on_wait_ended(e);
+    case effect::must_stop:
+        world_.note(name(), "is told to stop");
+        if (doing_ == what::working && !world_.chance.chance(world_.settings.users_do.obstinate)) {
+            ++step_;
+            after(world_.chance.between(0ns, terms_.guard / 2), &user::finish);
+        }
+        return;
+    case effect::extended:
+        if (extension_began_ >= 0ns) {
+            const nanoseconds frozen = process_.time_frozen() - extension_frozen_before_;
+            if (world_.time.now() - std::exchange(extension_began_, nanoseconds(-1)) - frozen >
+                process_.patience(terms_.ttl) * 101 / 100 + slack)
+                world_.judge.fail(property::operations, name() + ": an extension took too long");
+        }
+        return;
+    case effect::released:
+        check_in_time(process_.patience(terms_.ttl), "a release");
+        if (doing_ == what::releasing)
+            pause();
+        return;
+    case effect::gone:
+    case effect::closed:
+        return;
+    }
+}
+
+void user::on_acquired(const core::effect& e)
+{
+    world_.note(name(), "has " + resource_);
+    doing_ = what::working;
+    ++step_;
+    lease_ = e.lease;
+    if (world_.calm) {
+        ++served_in_calm_;
+        const nanoseconds waited = world_.time.now() - std::max(began_, world_.judge.calm_since());
+        if (waited > longest_wait_in_calm + world_.settings.longest_ttl * 5)
+            world_.judge.fail(property::progress, name() + " waited too long");
+    }
+    if (once_ || wait_ != forever)
+        check_in_time(once_ || wait_ == 0ms ? connect_timeout + process_.patience(terms_.ttl)
+                                            : nanoseconds(wait_),
+            "an acquire");
+    version_seen_ = world_.judge.read(resource_);
+    work();
+}
+
+void user::on_wait_ended(const core::effect& e)
+{
+    world_.note(
+        name(), "has waited for " + resource_ + " in vain: " +
+                    (e.reason == errc{} ? "held by another" : make_error_code(e.reason).message()));
+    if (once_ || wait_ != forever)
+        check_in_time(once_ || wait_ == 0ms ? connect_timeout + process_.patience(terms_.ttl)
+                                            : nanoseconds(wait_),
+            "an acquire");
+    // Nodes that refuse everything for good reason end a wait at once; they do not when all is
+    // well.
+    else if (world_.judge.calm() && e.reason != errc::closed)
+        world_.judge.fail(property::progress,
+            name() + ": waiting ended with " + make_error_code(e.reason).message());
+    pause();
+}
+
+void user::check_in_time(nanoseconds allowed, const char* operation)
+{
+    const nanoseconds frozen = process_.time_frozen() - frozen_before_;
+    // The limit is counted on the clock of its machine.
+    if (world_.time.now() - began_ - frozen > allowed * 101 / 100 + slack + frozen / 50)
+        world_.judge.fail(property::operations, name() + ": " + operation + " took too long");
+}
+
+// Plans what happens under the lease: one or two writes, perhaps an extension, and the end.
+void user::work()
+{
+    const habits& h = world_.settings.users_do;
+    const nanoseconds whole = world_.chance.of_any_size(100us, h.longest_hold);
+    after(world_.chance.between(0ns, whole), &user::write);
+    if (world_.chance.chance(0.5))
+        after(whole, &user::write);
+    if (world_.chance.chance(h.extends)) {
+        process_.later(world_.chance.between(0ns, whole), [this, of = step_] {
+            if (of != step_)
+                return;
+            const nanoseconds now = world_.time.now();
+            if (extension_began_ < 0ns) {
+                extension_began_ = now;
+                extension_frozen_before_ = process_.time_frozen();
+            }
+            if (process_.extend(lease_) != errc{} && extension_began_ == now)
+                extension_began_ = nanoseconds(-1);
+        });
+    }
+    after(whole, &user::finish);
+}
+
+// A careful user looks at its lease just before it writes.
+void user::write()
+{
+    if (!process_.held(lease_))
+        return;
+    world_.judge.write(resource_, version_seen_, process_.number());
+    version_seen_ = world_.judge.read(resource_);
+}
+
+void user::finish()
+{
+    extension_began_ = nanoseconds(-1);
+    if (world_.chance.chance(world_.settings.users_do.drops)) {
+        world_.note(name(), "drops its lease on " + resource_);
+        process_.drop(std::exchange(lease_, 0));
+        return pause();
+    }
+    world_.note(name(), "releases " + resource_);
+    doing_ = what::releasing;
+    ++step_;
+    began_ = world_.time.now();
+    frozen_before_ = process_.time_frozen();
+    const core::slot_id lease = lease_;
+    if (!process_.release(*this, lease))
+        world_.judge.fail(property::operations, name() + " has a lease and cannot release it");
+    if (world_.chance.chance(world_.settings.users_do.releases_twice) &&
+        process_.release(*this, lease))
+        world_.judge.fail(property::operations, name() + " could release a lease twice");
+}
+
+} // namespace holdfast::simulation

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "simulation/process.hpp"
+
+namespace holdfast::simulation {
+
+// Somebody who takes locks in a process: waits, works, gives back, and not always as one should.
+class user final : public user_of_locks {
+public:
+    user(std::size_t number, surroundings& world, process& where);
+
+    void begin(); // its process has started
+    bool idle() const noexcept { return doing_ == what::nothing; }
+    unsigned served_in_calm() const noexcept { return served_in_calm_; }
+    std::string name() const;
+
+    void on_effect(const core::effect& e) override;
+
+private:
+    enum class what : std::uint8_t { nothing, waiting, working, releasing };
+
+    void pause();
+    void ask();
+    void give_up_waiting();
+    void work();
+    void write();
+    void finish();
+    void on_acquired(const core::effect& e);
+    void on_wait_ended(const core::effect& e);
+    void check_in_time(nanoseconds allowed, const char* operation);
+    void after(nanoseconds delay, void (user::*step)());
+
+    const std::size_t number_;
+    surroundings& world_;
+    process& process_;
+    what doing_ = what::nothing;
+    unsigned step_ = 0; // what was planned before it changed is void
+    unsigned served_in_calm_ = 0;
+
+    std::string resource_;
+    core::lease_terms terms_{};
+    std::chrono::milliseconds wait_{};
+    bool once_ = false;
+    process::ticket ticket_;
+    core::slot_id lease_ = 0;
+    nanoseconds began_{0}, frozen_before_{0}, extension_began_{-1};
+    nanoseconds extension_frozen_before_{0};
+    std::uint64_t version_seen_ = 0;
+};
+
+} // namespace holdfast::simulation

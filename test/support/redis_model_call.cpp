@@ -1,0 +1,300 @@
+// Which commands a model of a Redis server has, which of them it refuses, and how it replies.
+#include "support/redis_model_call.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+namespace holdfast::test {
+
+namespace {
+
+enum flag : std::uint8_t {
+    writes = 1,
+    takes_memory = 2, // refused when there is none left
+    while_loading = 4,
+    while_busy = 8,
+    before_auth = 16,
+    is_ping = 32
+};
+
+constexpr char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+// The names of all commands here fit into 8 bytes; 0 for what cannot be one of them.
+constexpr std::uint64_t packed(std::string_view name)
+{
+    std::uint64_t all = 0;
+    if (name.size() > sizeof all)
+        return 0;
+    for (const char c : name) {
+        if (c == '\0')
+            return 0;
+        all = all << 8 | static_cast<unsigned char>(lower(c));
+    }
+    return all;
+}
+
+std::string quoted(std::string_view text, std::size_t most)
+{
+    const std::string_view until_null = text.substr(0, text.find('\0'));
+    return "'" + std::string(until_null.substr(0, most)) + "'";
+}
+
+constexpr std::string_view busy_text =
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+constexpr std::string_view snapshots_fail =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to "
+    "disk. Commands that may modify the data set are disabled, because this instance is configured "
+    "to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error "
+    "option). Please check the Redis logs for details about the RDB error.";
+
+} // namespace
+
+struct redis_model::call::command {
+    std::uint64_t name;
+    std::string_view full_name;
+    int arity; // with the name; negative: at least so many
+    int flags;
+    void (call::*run)(); // null: one of `parts`, by the second argument
+    std::span<const command> parts{};
+
+    static const command* find(std::span<const command> all, std::string_view name);
+    static const command* find(arguments argv);
+    std::string_view refusal(const call& c) const;
+
+    static const command client[], script[], all[];
+};
+
+const redis_model::call::command redis_model::call::command::client[] = {
+    {packed("setname"), "client|setname", 3, while_loading, &call::client_setname},
+    {packed("getname"), "client|getname", 2, while_loading, &call::client_getname},
+    {packed("id"), "client|id", 2, while_loading, &call::client_id},
+};
+
+const redis_model::call::command redis_model::call::command::script[] = {
+    {packed("load"), "script|load", 3, 0, &call::script_load},
+    {packed("flush"), "script|flush", -2, 0, &call::script_flush},
+    {packed("exists"), "script|exists", -3, 0, &call::script_exists},
+};
+
+// The most frequent first.
+const redis_model::call::command redis_model::call::command::all[] = {
+    {packed("set"), "set", -3, writes | takes_memory, &call::set},
+    {packed("evalsha"), "evalsha", -3, 0, &call::evalsha},
+    {packed("type"), "type", 2, 0, &call::type},
+    {packed("pttl"), "pttl", 2, 0, &call::pttl},
+    {packed("get"), "get", 2, 0, &call::get},
+    {packed("eval"), "eval", -3, 0, &call::eval},
+    {packed("ping"), "ping", -1, is_ping, &call::ping},
+    {packed("del"), "del", -2, writes, &call::del},
+    {packed("pexpire"), "pexpire", -3, writes, &call::pexpire},
+    {packed("hello"), "hello", -1, while_loading | while_busy | before_auth, &call::hello},
+    {packed("auth"), "auth", -2, while_loading | while_busy | before_auth, &call::auth},
+    {packed("select"), "select", 2, while_loading, &call::select},
+    {packed("client"), "client", -2, 0, nullptr, client},
+    {packed("script"), "script", -2, 0, nullptr, script},
+    {packed("info"), "info", -1, while_loading, &call::info},
+    {packed("role"), "role", 1, while_loading, &call::role},
+    {packed("setnx"), "setnx", 3, writes | takes_memory, &call::setnx},
+    {packed("getset"), "getset", 3, writes | takes_memory, &call::getset},
+    {packed("exists"), "exists", -2, 0, &call::exists},
+    {packed("expire"), "expire", -3, writes, &call::expire},
+    {packed("ttl"), "ttl", 2, 0, &call::ttl},
+    {packed("time"), "time", 1, while_loading, &call::time_now},
+    {packed("lpush"), "lpush", -3, writes | takes_memory, &call::lpush},
+    {packed("flushall"), "flushall", -1, writes, &call::flushall},
+    {packed("quit"), "quit", -1, while_loading | while_busy | before_auth, &call::quit},
+};
+
+const redis_model::call::command* redis_model::call::command::find(
+    std::span<const command> among, std::string_view name)
+{
+    const std::uint64_t wanted = packed(name);
+    for (const command& each : among) {
+        if (each.name == wanted)
+            return &each;
+    }
+    return nullptr;
+}
+
+const redis_model::call::command* redis_model::call::command::find(arguments argv)
+{
+    const command* const found = find(all, argv[0]);
+    return found != nullptr && !found->parts.empty() && argv.size() > 1
+               ? find(found->parts, argv[1])
+               : found;
+}
+
+std::string_view redis_model::call::command::refusal(const call& c) const
+{
+    switch (c.server.state) {
+    case trouble::none:
+        break;
+    case trouble::loading:
+        return flags & while_loading ? "" : "LOADING Redis is loading the dataset in memory";
+    case trouble::busy:
+        return flags & while_busy ? "" : busy_text;
+    case trouble::out_of_memory:
+        return flags & takes_memory ? "OOM command not allowed when used memory > 'maxmemory'."
+                                    : "";
+    case trouble::misconfigured:
+        return flags & (writes | is_ping) ? c.refused_write() : "";
+    case trouble::no_replicas:
+    case trouble::read_only:
+        return flags & writes ? c.refused_write() : "";
+    }
+    return {};
+}
+
+std::string_view redis_model::call::refused_write() const
+{
+    switch (server.state) {
+    case trouble::misconfigured:
+        return snapshots_fail;
+    case trouble::no_replicas:
+        return "NOREPLICAS Not enough good replicas to write.";
+    case trouble::read_only:
+        return "READONLY You can't write against a read only replica.";
+    default:
+        return {};
+    }
+}
+
+void redis_model::call::execute()
+{
+    if (server.before) {
+        if (const auto instead = server.before(argv)) {
+            out += *instead;
+            return;
+        }
+    }
+    const command* const found = command::find(argv);
+    if (found == nullptr)
+        return unknown();
+    const auto count = static_cast<int>(argv.size());
+    if (found->arity >= 0 ? count != found->arity : count < -found->arity)
+        return error(
+            "ERR wrong number of arguments for '" + std::string(found->full_name) + "' command");
+    if (!(found->flags & before_auth) && !authenticated())
+        return error("NOAUTH Authentication required.");
+    if (const std::string_view why = found->refusal(*this); !why.empty())
+        return error(why);
+    (this->*found->run)();
+}
+
+void redis_model::call::unknown()
+{
+    constexpr std::size_t most = 128;
+    if (const command* const whole = command::find(command::all, argv[0])) {
+        std::string name(whole->full_name);
+        for (char& c : name)
+            c = static_cast<char>(c - ('a' - 'A'));
+        return error(
+            "ERR unknown subcommand " + quoted(argv[1], most) + ". Try " + name + " HELP.");
+    }
+    std::string listed;
+    for (std::size_t i = 1; i < argv.size() && listed.size() < most; ++i)
+        listed += quoted(argv[i], most - listed.size()) + " ";
+    error("ERR unknown command " + quoted(argv[0], most) + ", with args beginning with: " + listed);
+}
+
+void redis_model::call::simple(std::string_view text)
+{
+    out += '+';
+    out += text;
+    out += "\r\n";
+}
+
+// The text may come from a client: no line breaks in it.
+void redis_model::call::error(std::string_view text)
+{
+    while (text.ends_with('\r') || text.ends_with('\n'))
+        text.remove_suffix(1);
+    out += '-';
+    for (const char c : text)
+        out += c == '\r' || c == '\n' ? ' ' : c;
+    out += "\r\n";
+}
+
+void redis_model::call::integer(std::int64_t n)
+{
+    out += ':';
+    append(out, n);
+    out += "\r\n";
+}
+
+void redis_model::call::bulk(std::string_view text)
+{
+    out += '$';
+    append(out, static_cast<std::int64_t>(text.size()));
+    out += "\r\n";
+    out += text;
+    out += "\r\n";
+}
+
+// For people to read.
+void redis_model::call::verbatim(std::string_view text)
+{
+    if (from.protocol == 2)
+        return bulk(text);
+    out += '=';
+    append(out, static_cast<std::int64_t>(text.size() + 4));
+    out += "\r\ntxt:";
+    out += text;
+    out += "\r\n";
+}
+
+void redis_model::call::null()
+{
+    out += from.protocol == 2 ? "$-1\r\n" : "_\r\n";
+}
+
+void redis_model::call::array(std::size_t count)
+{
+    out += '*';
+    append(out, static_cast<std::int64_t>(count));
+    out += "\r\n";
+}
+
+void redis_model::call::map(std::size_t pairs)
+{
+    if (from.protocol == 2)
+        return array(2 * pairs);
+    out += '%';
+    append(out, static_cast<std::int64_t>(pairs));
+    out += "\r\n";
+}
+
+std::optional<std::int64_t> integer_of(std::string_view text)
+{
+    std::int64_t n = 0;
+    const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+    if (digits.empty() || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && text != "0"))
+        return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return n;
+}
+
+bool same(std::string_view text, std::string_view in_lower)
+{
+    if (text.size() != in_lower.size())
+        return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (lower(text[i]) != in_lower[i])
+            return false;
+    }
+    return true;
+}
+
+void append(std::string& out, std::int64_t n)
+{
+    char digits[20];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+}
+
+} // namespace holdfast::test
