@@ -13,6 +13,9 @@ constexpr duration closing_patience = std::chrono::milliseconds(500);
 // More failures than this in a row, and it pays to ask when the resource will be free.
 constexpr unsigned failures_before_watching = 1;
 
+// A pause may be so many times as long as an attempt took, if it was refused.
+constexpr int longest_pause_in_attempts = 8;
+
 bool is_hopeless(errc reason)
 {
     return make_error_code(reason) == condition::misconfigured;
@@ -214,6 +217,7 @@ void locker_core::on_granted(const backend_event& event, time_point now)
 void locker_core::on_refused(const backend_event& event, time_point now)
 {
     const slot_id queue = leases_[event.tag].queue;
+    const duration took = now - leases_[event.tag].asked;
     wait_queue& q = queues_.at(queue);
     q.asking = 0;
     forget(event.tag);
@@ -228,10 +232,19 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     ++q.failures;
     q.turns = 0;
     q.turns_since = long_ago;
-    q.retry_at = now + backoff(q.failures, retry_min_, retry_max_, jitter_);
+    q.retry_at = now + pause_after(q.failures, event.reason, took);
     queue_retries_.set(slot_index(queue), q.retry_at);
     if (event.reason == errc::contended && q.failures > failures_before_watching)
         backend_.watch(queue, q.resource, now);
+}
+
+// An attempt that fails keeps others out for as long as it takes. When that is long, because a node
+// is slow, pauses that are short against it would let several go on thwarting each other for ever.
+duration locker_core::pause_after(unsigned failures, errc reason, duration took)
+{
+    const duration held_up = reason == errc::contended ? took : duration(0);
+    return backoff(failures, std::max(retry_min_, held_up),
+        std::max(retry_max_, held_up * longest_pause_in_attempts), jitter_);
 }
 
 void locker_core::on_frees(const backend_event& event, time_point now)

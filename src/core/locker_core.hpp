@@ -92,6 +92,7 @@ private:
     void on_validity(const backend_event& event, time_point now);
     void on_released(const backend_event& event);
     void on_frees(const backend_event& event, time_point now);
+    duration pause_after(unsigned failures, errc reason, duration took);
 
     void serve(slot_id queue, time_point now);
     void serve_soon(slot_id queue, time_point now);

@@ -237,8 +237,10 @@ void redlock_core::on_healed(std::size_t node, claim_id id, vote v, time_point)
     if (c == nullptr)
         return;
     c->at[node].healing = false;
-    if (v == vote::granted || v == vote::unknown)
-        c->healed(node); // or may be: renewals will tell, and a deletion is due in any case
+    // Or may be: what refuses may be our own first SET, which came late over an old connection. The
+    // next renewal tells, and a deletion is due in any case.
+    if (v != vote::failed)
+        c->healed(node);
     if (c->phase == stage::cleaning)
         forget_if_clean(id);
 }

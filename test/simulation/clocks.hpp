@@ -28,8 +28,11 @@ public:
     core::time_point boot(nanoseconds t) const noexcept { return start_ + at_rate(t, ppm_); }
     core::time_point monotonic(nanoseconds t) const noexcept { return boot(t) - asleep_; }
 
-    // When the boot clock will show `when`.
-    nanoseconds true_time(core::time_point when) const noexcept
+    nanoseconds when_monotonic_shows(core::time_point when) const noexcept
+    {
+        return when_boot_shows(when + asleep_);
+    }
+    nanoseconds when_boot_shows(core::time_point when) const noexcept
     {
         const std::int64_t shown = (when - start_).count();
         const std::int64_t rate = 1'000'000 + ppm_;

@@ -48,12 +48,21 @@ habits some_habits(dice& chance, core::duration ttl)
     h.obstinate = sometimes();
     h.releases_twice = sometimes();
     h.extends = sometimes();
+    h.shortest_hold = 100us;
     h.longest_hold = chance.of_any_size(ttl / 20, ttl * 3);
     h.longest_pause = chance.of_any_size(ttl / 100, ttl);
     return h;
 }
 
-void choose_faults(plan& p, dice& chance)
+bool on(const plan& p, fault f)
+{
+    return std::find(p.faults.begin(), p.faults.end(), f) != p.faults.end();
+}
+
+// ---- Themes: what a world is about
+
+// Anything, at any time.
+void theme_of_chance(plan& p, dice& chance)
 {
     const double how_many = chance.chance(0.15) ? 0 : chance.fraction();
     for (std::size_t i = 0; i < fault_kinds; ++i) {
@@ -62,19 +71,88 @@ void choose_faults(plan& p, dice& chance)
         if (chance.chance(breaks_assumption ? how_many * 0.15 : how_many))
             p.faults.push_back(f);
     }
-    const auto on = [&](fault f) {
-        return std::find(p.faults.begin(), p.faults.end(), f) != p.faults.end();
-    };
-    p.given.clocks_run_right = !on(fault::clock_set_forward);
-    p.given.nodes_remember = !on(fault::node_forgot_now);
-    p.given.nodes_forget = on(fault::node_forgot);
-    p.between_faults = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
-
     // Sometimes a majority is never touched, and everything must go on as if nothing were wrong.
-    const bool clients_suffer = on(fault::client_frozen) || on(fault::client_suspended);
+    const bool clients_suffer = on(p, fault::client_frozen) || on(p, fault::client_suspended) ||
+                                on(p, fault::client_cut_off);
     const bool minority_only = p.nodes > 2 && !clients_suffer && chance.chance(0.3);
-    p.faulty_nodes = minority_only ? (p.nodes - 1) / 2 : p.nodes;
+    if (minority_only)
+        p.faulty_nodes = (p.nodes - 1) / 2;
     p.given.majority_is_well = (minority_only || p.faults.empty()) && !clients_suffer;
+}
+
+// Connections break, and that is all: what was set must be gone soon after there are new ones.
+void theme_of_cuts(plan& p, dice& chance)
+{
+    p.faults = {fault::cut_stream};
+    if (chance.chance(0.5))
+        p.faults.push_back(fault::trickle);
+    p.given.nothing_is_late = true;
+}
+
+// Leases run out under work that does not stop, while others wait for just that, and the clocks
+// differ as much as they may.
+void theme_of_the_last_moment(plan& p, dice& chance)
+{
+    p.terms.renews = false;
+    p.users_do = {.drops = chance.fraction(), .obstinate = 1};
+    p.users_do.shortest_hold = p.terms.ttl;
+    p.users_do.longest_hold = p.terms.ttl * 3;
+    p.users_do.longest_pause = p.terms.ttl;
+    if (chance.chance(0.7)) {
+        p.client_ppm.assign(p.processes, -worst_ppm);
+        p.node_ppm.assign(p.nodes, worst_ppm);
+    }
+    if (chance.chance(0.7)) { // answers are late, but in time
+        p.faults = {fault::slow_packets};
+        p.longest_fault = p.terms.ttl / 20;
+    }
+}
+
+// One lease is renewed for long, while this node and that cannot be reached for about a ttl.
+void theme_of_rolling_outages(plan& p, dice& chance)
+{
+    p.nodes = chance.chance(0.8) ? 3 : 5;
+    p.terms.renews = true;
+    p.terms.max_hold = forever;
+    p.users_do = {.asks_once = chance.fraction(), .obstinate = chance.fraction()};
+    p.users_do.shortest_hold = p.terms.ttl * 2;
+    p.users_do.longest_hold = p.terms.ttl * 20;
+    p.users_do.longest_pause = p.terms.ttl / 10;
+    p.faults = {fault::lost_both_ways};
+    if (chance.chance(0.5))
+        p.faults.push_back(fault::lost_one_way);
+    if (chance.chance(0.3))
+        p.faults.push_back(fault::slow_packets);
+    p.between_faults = chance.between(p.terms.ttl / 8, p.terms.ttl);
+    p.shortest_fault = p.terms.ttl / 2;
+    p.longest_fault = p.terms.ttl * 2;
+}
+
+// Whole clients lose touch, or stand still, and come back.
+void theme_of_lost_touch(plan& p, dice& chance)
+{
+    p.terms.renews = true;
+    p.users_do.longest_hold = p.terms.ttl * 5;
+    p.users_do.obstinate = chance.fraction();
+    p.faults = {fault::client_cut_off, fault::slow_packets};
+    for (const fault f : {fault::client_frozen, fault::client_suspended, fault::node_frozen}) {
+        if (chance.chance(0.4))
+            p.faults.push_back(f);
+    }
+}
+
+void choose_theme(plan& p, dice& chance)
+{
+    constexpr std::array themes{theme_of_chance, theme_of_chance, theme_of_chance, theme_of_chance,
+        theme_of_cuts, theme_of_the_last_moment, theme_of_the_last_moment, theme_of_rolling_outages,
+        theme_of_lost_touch, theme_of_lost_touch};
+    p.faulty_nodes = 0;
+    themes[chance.below(themes.size())](p, chance);
+    if (p.faulty_nodes == 0)
+        p.faulty_nodes = p.nodes;
+    p.given.clocks_run_right = !on(p, fault::clock_set_forward);
+    p.given.nodes_remember = !on(p, fault::node_forgot_now);
+    p.given.nodes_forget = on(p, fault::node_forgot);
 }
 
 } // namespace
@@ -86,8 +164,9 @@ std::string_view name_of(fault f) noexcept
         "a connection was cut", "a node was frozen", "a node crashed",
         "a node forgot what had run out", "a node forgot what was valid",
         "a host vanished without a word", "a node refused commands", "scripts were forgotten",
-        "a node's clock was set back", "a node's clock was set forward", "a client was frozen",
-        "a client was suspended", "a client crashed"};
+        "a node's clock was set back", "a node's clock was set forward",
+        "a client lost touch with all nodes", "a client was frozen", "a client was suspended",
+        "a client crashed"};
     return names[static_cast<std::size_t>(f)];
 }
 
@@ -105,18 +184,34 @@ plan make_plan(dice& chance)
         p.node_timeout = std::chrono::floor<milliseconds>(chance.of_any_size(2ms, 500ms));
     if (chance.chance(0.3))
         p.options.retry_max = p.options.retry_min = milliseconds(1 + chance.below(50));
-    const bool clocks_differ = chance.chance(0.6);
-    for (std::size_t i = 0; i < p.processes; ++i)
-        p.client_ppm.push_back(clocks_differ ? some_rate(chance) : 0);
-    for (std::size_t i = 0; i < p.nodes; ++i)
-        p.node_ppm.push_back(clocks_differ ? some_rate(chance) : 0);
+    p.silence_timeout = chance.chance(0.5) ? core::duration(10s) : chance.of_any_size(100ms, 10s);
     p.lateness = chance.of_any_size(1us, 2ms);
     p.shortest_delay = chance.of_any_size(5us, 500us);
     p.longest_delay = p.shortest_delay * 2;
     p.users_do = some_habits(chance, p.terms.ttl);
-    choose_faults(p, chance);
+    p.between_faults = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
+    p.shortest_fault = 1ms;
+    p.longest_fault = p.terms.ttl * 3;
+    const bool clocks_differ = chance.chance(0.6);
+    for (std::size_t i = 0; i < p.processes; ++i)
+        p.client_ppm.push_back(clocks_differ ? some_rate(chance) : 0);
+    p.node_ppm.resize(5);
+    for (std::int64_t& rate : p.node_ppm)
+        rate = clocks_differ ? some_rate(chance) : 0;
+    choose_theme(p, chance);
+    p.node_ppm.resize(p.nodes);
+    // Some nodes answer late all the time, never so many that a majority is not well.
+    if (p.nodes > 2 && p.faulty_nodes == p.nodes && chance.chance(0.3)) {
+        const nanoseconds patience = p.node_timeout
+                                         ? *p.node_timeout
+                                         : std::clamp<nanoseconds>(p.terms.ttl / 20, 5ms, 500ms);
+        p.slow_nodes = 1 + chance.below((p.nodes - 1) / 2);
+        p.slow_delay = std::min<nanoseconds>(
+            chance.of_any_size(patience / 2, patience * 3), p.silence_timeout / 6);
+    }
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
     p.leases = 50;
+    p.events = 4000;
     return p;
 }
 

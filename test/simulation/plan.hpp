@@ -28,6 +28,7 @@ enum class fault : std::uint8_t {
     scripts_forgotten,
     clock_set_back,
     clock_set_forward,
+    client_cut_off, // from all nodes
     client_frozen,
     client_suspended,
     client_crashed,
@@ -38,7 +39,7 @@ std::string_view name_of(fault f) noexcept;
 // How a user of locks behaves.
 struct habits {
     double asks_once = 0, cancels = 0, drops = 0, obstinate = 0, releases_twice = 0, extends = 0;
-    nanoseconds longest_hold{}, longest_pause{};
+    nanoseconds shortest_hold{}, longest_hold{}, longest_pause{};
 };
 
 // What one seed makes of a world: its size, its clocks, and the faults that can happen in it. Each
@@ -48,19 +49,32 @@ struct plan {
     core::lease_terms terms{};
     core::duration longest_ttl{}; // of any process: some have twice the ttl
     std::optional<core::duration> node_timeout{};
+    core::duration silence_timeout{};
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop
     nanoseconds shortest_delay{}, longest_delay{};
+    std::size_t slow_nodes = 0; // the last ones, a minority: they answer, but late
+    nanoseconds slow_delay{};
     habits users_do;
 
     std::vector<fault> faults; // that can happen; none in some worlds
-    nanoseconds between_faults{};
+    nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
     std::size_t faulty_nodes = 0; // those from 0 up to here
     nanoseconds storm{};          // how long faults happen
-    std::size_t leases = 0;       // after so many the storm ends early
+    std::size_t leases = 0;       // after so many the storm ends early,
+    std::uint64_t events = 0;     // or after so many of these
     assumptions given;
+
+    // When all is well again, nobody waits for longer. There is no order between processes, only
+    // chance; the bound leaves room for bad luck, not for a lock that is stuck.
+    nanoseconds longest_wait_in_calm() const noexcept
+    {
+        const auto everybody = static_cast<std::int64_t>(processes * users);
+        return std::chrono::seconds(30) + longest_ttl * 5 +
+               everybody * 20 * (users_do.longest_hold + options.retry_max);
+    }
 };
 
 plan make_plan(dice& chance);

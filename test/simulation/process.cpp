@@ -50,6 +50,16 @@ process::process(std::size_t number, surroundings& world, machine_clock clock)
 
 process::~process() = default;
 
+core::time_point process::now() const
+{
+    return clock_.boot(world_.time.now());
+}
+
+nanoseconds process::true_time(core::time_point when) const
+{
+    return clock_.when_boot_shows(when);
+}
+
 void process::start()
 {
     ++incarnation_;
@@ -58,6 +68,7 @@ void process::start()
         .random = entropy_.get(),
         .jitter_seed = world_.chance.bits(),
         .node_timeout = world_.settings.node_timeout,
+        .silence_timeout = world_.settings.silence_timeout,
         .options = world_.settings.options});
     links_.assign(subject_->connections().size(), {});
     closed_ = false;
@@ -115,13 +126,14 @@ void process::wake_up()
     world_.note(name(), suspended_ ? "wakes from suspension" : "goes on");
     frozen_ = false;
     time_frozen_ += slept;
-    // A suspension is noticed when the timer's clock says so.
-    world_.judge.excuse(
-        number_, now + (suspended_ ? core::alarm::longest_sleep * 11 / 10 : 0s) + 10ms);
     if (std::exchange(suspended_, false)) {
         clock_.suspended_for(slept);
+        suspended_until_ = now;
         timer_fires_ += slept;
     }
+    // A suspension is noticed when the timer's clock says so.
+    world_.judge.excuse(
+        number_, std::max(suspended_until_ + core::alarm::longest_sleep * 11 / 10, now + 10ms));
     for (auto& action : std::exchange(delayed_, {}))
         later(world_.chance.between(0ns, 1ms), std::move(action));
     if (alarm_.is_set()) {
@@ -318,7 +330,7 @@ void process::report_leases()
     for (const auto& [lease, who] : leases_) {
         const core::time_point until = subject_->valid_until(lease);
         world_.judge.valid_until(
-            global(lease), until == core::long_ago ? nanoseconds(-1) : clock_.true_time(until));
+            global(lease), until == core::long_ago ? nanoseconds(-1) : true_time(until));
     }
 }
 
@@ -342,7 +354,7 @@ void process::perform(const core::effect& e)
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
                                      .guard = w.terms.guard,
-                                     .until = clock_.true_time(subject_->valid_until(e.lease)),
+                                     .until = true_time(subject_->valid_until(e.lease)),
                                      .renews = w.terms.renews && w.terms.max_hold == forever});
         }
         if (asked_for != wishes_.end())
@@ -400,7 +412,7 @@ void process::arm_timer()
     const auto at = alarm_.plan(subject_->wake_at(), now());
     if (!at)
         return;
-    timer_fires_ = std::max(world_.time.now(), clock_.true_time(*at)) +
+    timer_fires_ = std::max(world_.time.now(), true_time(*at)) +
                    world_.chance.between(1us, world_.settings.lateness);
     const std::uint64_t number = ++timer_number_;
     world_.time.at(timer_fires_, [this, number] {

@@ -61,8 +61,9 @@ public:
 
     std::size_t number() const noexcept { return number_; }
     std::string name() const { return "process " + std::to_string(number_); }
-    core::time_point now() const { return clock_.boot(world_.time.now()); }
+    core::time_point now() const; // what its locks are decided by
     nanoseconds time_frozen() const noexcept { return time_frozen_; }
+    nanoseconds suspended_until() const noexcept { return suspended_until_; } // the last time
     unsigned incarnation() const noexcept { return incarnation_; }
     core::duration patience(core::duration ttl) const { return subject_->patience(ttl); }
 
@@ -115,6 +116,7 @@ private:
     void fire();
     void stop_everything();
     std::uint64_t global(core::slot_id lease) const;
+    nanoseconds true_time(core::time_point when) const;
 
     const std::size_t number_;
     surroundings& world_;
@@ -134,7 +136,7 @@ private:
     std::uint64_t last_tag_ = 0;
     unsigned incarnation_ = 0;
     bool frozen_ = false, suspended_ = false, closed_ = false;
-    nanoseconds frozen_since_{0}, time_frozen_{0};
+    nanoseconds frozen_since_{0}, time_frozen_{0}, suspended_until_ = nanoseconds::min() / 2;
     std::vector<std::function<void()>> delayed_;
     core::alarm alarm_;
     nanoseconds timer_fires_{0};

@@ -1,6 +1,9 @@
 #include "simulation/referee.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <set>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
@@ -13,19 +16,19 @@ using namespace std::chrono_literals;
 // How late a process may be that is not frozen: its timers, and a turn of its loop.
 constexpr nanoseconds reaction = 5ms;
 
-std::string in_ms(nanoseconds t)
-{
-    const std::string us = std::to_string(t.count() / 1000 % 1000);
-    return std::to_string(t.count() / 1'000'000) + "." + std::string(3 - us.size(), '0') + us +
-           " ms";
-}
-
 std::string holder_name(std::uint64_t process)
 {
     return "process " + std::to_string(process);
 }
 
 } // namespace
+
+std::string in_ms(nanoseconds t)
+{
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(3) << static_cast<double>(t.count()) * 1e-6 << " ms";
+    return text.str();
+}
 
 std::string_view name_of(property p) noexcept
 {
@@ -129,23 +132,52 @@ void referee::write(const std::string& resource, std::uint64_t version_seen, std
     ++version;
 }
 
-void referee::key_changed(
-    std::size_t node, const std::string& key, const test::redis_model::item* item)
+bool referee::key_changed(std::size_t node, const std::string& key,
+    const test::redis_model::item* item, test::redis_model::time wall)
 {
     seen_key& seen = keys_[{node, key}];
-    seen.there = item != nullptr;
     seen.changed = time_.now();
-    if (item != nullptr)
-        seen.value = item->value;
+    if (item == nullptr) {
+        const bool expired = seen.ends && *seen.ends < wall;
+        if (seen.there && !expired)
+            seen.deleted.insert(seen.value);
+        seen.there = false;
+        return false;
+    }
+    // What was under way on a connection that is closed may arrive later than what followed it.
+    if (seen.deleted.contains(item->value) && (given_.nothing_is_late || calm()))
+        fail(property::clean_up, "node " + std::to_string(node) + " has " + key + " = " +
+                                     item->value + " again, which its owner had deleted");
+    seen.value = item->value;
+    seen.ends = item->expires_at;
+    return !std::exchange(seen.there, true);
 }
 
-void referee::check_cleaned_up()
+void referee::left_behind(std::size_t node, const std::string& name, const seen_key& key)
+{
+    fail(property::clean_up, "node " + std::to_string(node) + " still has " + name + " = " +
+                                 key.value + ", set or renewed at " + in_ms(key.changed) +
+                                 ", which nobody holds");
+}
+
+void referee::check_cleaned_up(nanoseconds since)
 {
     for (const auto& [where, key] : keys_) {
-        if (key.there && key.changed >= calm_since_)
-            fail(property::clean_up, "node " + std::to_string(where.first) + " still has " +
-                                         where.second + " = " + key.value + ", set or renewed at " +
-                                         in_ms(key.changed) + ", which nobody holds");
+        if (key.there && key.changed >= since)
+            left_behind(where.first, where.second, key);
+    }
+}
+
+void referee::check_cleaned_up_after_cuts(nanoseconds young)
+{
+    if (!given_.nothing_is_late)
+        return;
+    std::set<std::string> held;
+    for (const auto& [id, lease] : open_)
+        held.insert(lease.terms.resource);
+    for (const auto& [where, key] : keys_) {
+        if (key.there && key.changed < time_.now() - young && !held.contains(where.second))
+            left_behind(where.first, where.second, key);
     }
 }
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,8 @@ enum class property : std::uint8_t {
 };
 std::string_view name_of(property p) noexcept;
 
+std::string in_ms(nanoseconds t);
+
 struct violation {
     property of{};
     nanoseconds when{};
@@ -39,6 +43,7 @@ struct assumptions {
     bool nodes_remember = true;    // a node that forgets was down for longer than any lease
     bool nodes_forget = false;     // they do, in that way
     bool majority_is_well = false; // all the time: faults touch a minority only
+    bool nothing_is_late = false;  // what was sent arrives soon or never: no key comes after all
 };
 
 // Sees everything at its true time, and says what ought not to have happened. Knows nothing of how
@@ -69,14 +74,17 @@ public:
     std::uint64_t read(const std::string& resource) { return registers_[resource]; }
     void write(const std::string& resource, std::uint64_t version_seen, std::size_t process);
 
-    // Keys on nodes; null: gone.
-    void key_changed(std::size_t node, const std::string& key, const test::redis_model::item* item);
+    // Keys on nodes; null: gone. True if the key was not there before.
+    bool key_changed(std::size_t node, const std::string& key, const test::redis_model::item* item,
+        test::redis_model::time wall);
     // From now on nothing is broken.
     void calm_begins() { calm_since_ = time_.now(); }
     bool calm() const noexcept { return time_.now() >= calm_since_; }
     nanoseconds calm_since() const noexcept { return calm_since_; }
-    // Nobody wants anything: what was set since the calm began should have been deleted.
-    void check_cleaned_up();
+    // Nobody wants anything: what was set or renewed since then should have been deleted.
+    void check_cleaned_up(nanoseconds since);
+    // There are connections again: what nobody holds should have been deleted, unless it is young.
+    void check_cleaned_up_after_cuts(nanoseconds young);
 
     // At the end: the history checker speaks.
     void conclude();
@@ -93,11 +101,14 @@ private:
     struct seen_key {
         std::string value;
         nanoseconds changed{};
+        std::optional<test::redis_model::time> ends{};
         bool there = false;
+        std::set<std::string> deleted; // values that it has had, until somebody deleted them
     };
 
     bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
     bool excused(std::size_t process) const;
+    void left_behind(std::size_t node, const std::string& name, const seen_key& key);
     void end(open_lease& lease, std::uint64_t id, nanoseconds when);
 
     schedule& time_;

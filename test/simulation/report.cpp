@@ -16,13 +16,6 @@ void print_count(std::ostream& out, std::uint64_t n, std::string_view what)
 
 } // namespace
 
-std::string in_ms(nanoseconds t)
-{
-    const std::string us = std::to_string(t.count() / 1000 % 1000);
-    return std::to_string(t.count() / 1'000'000) + "." + std::string(3 - us.size(), '0') + us +
-           " ms";
-}
-
 void print(std::ostream& out, std::uint64_t seed, const result& r)
 {
     for (const violation& v : r.violations)

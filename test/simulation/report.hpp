@@ -10,8 +10,6 @@
 
 namespace holdfast::simulation {
 
-std::string in_ms(nanoseconds t);
-
 // The violations of one world.
 void print(std::ostream& out, std::uint64_t seed, const result& r);
 

@@ -1,7 +1,6 @@
 #include "simulation/server.hpp"
 
-#include "simulation/referee.hpp"
-
+#include <optional>
 #include <utility>
 
 namespace holdfast::simulation {
@@ -11,20 +10,38 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
     : number_(number),
       time_(time),
       network_(net),
-      referee_(judge),
+      witness_(number, judge),
       clock_(clock),
       run_(run),
       model_(next_run_id()),
       snapshot_(model_.contents())
 {
+    model_.before = [this](test::redis_model::arguments command) {
+        witness_.before(command, model_, wall());
+        if (trace_)
+            note(command);
+        return std::optional<std::string>();
+    };
     model_.on_change = [this](const std::string& key, const test::redis_model::item* item) {
-        referee_.key_changed(number_, key, item);
+        witness_.key_changed(key, item, wall());
+        if (trace_)
+            trace_("node " + std::to_string(number_) + " has now " + key + " = " +
+                   (item == nullptr ? "nothing" : item->value));
     };
 }
 
 std::string server::next_run_id()
 {
     return "node" + std::to_string(number_) + "-" + std::to_string(++run_);
+}
+
+void server::note(test::redis_model::arguments command) const
+{
+    constexpr std::size_t longest = 40; // of a word that is shown
+    std::string line = "node " + std::to_string(number_) + " executes";
+    for (const std::string_view word : command)
+        line.append(" ").append(word.substr(0, longest));
+    trace_(line);
 }
 
 void server::thaw()

@@ -2,15 +2,15 @@
 
 #include "simulation/clocks.hpp"
 #include "simulation/network.hpp"
+#include "simulation/witness.hpp"
 #include "support/redis_model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
 namespace holdfast::simulation {
-
-class referee;
 
 // One node: the model of a Redis server, its clock, and what can happen to its process.
 class server final : public listener {
@@ -44,18 +44,23 @@ public:
     void on_bytes(
         test::redis_model::session& session, std::string_view bytes, std::string& replies) override;
 
+    // Tells `trace` of each command.
+    void tell(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
+
     // How many keys it would still find.
     std::size_t keys() const;
     std::string describe_keys() const;
 
 private:
     std::string next_run_id();
+    void note(test::redis_model::arguments command) const;
     std::chrono::milliseconds wall() const { return clock_.show(time_.now()); }
 
     const std::size_t number_;
     schedule& time_;
     network& network_;
-    referee& referee_;
+    witness witness_;
+    std::function<void(const std::string&)> trace_;
     wall_clock clock_;
     std::uint64_t run_;
     test::redis_model model_;

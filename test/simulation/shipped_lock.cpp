@@ -21,7 +21,7 @@ std::vector<redis::node_settings> nodes_of(const subject_settings& s)
             .password = {},
             .client_name = "simulated",
             .connect_timeout = 2s,
-            .silence_timeout = 10s,
+            .silence_timeout = s.silence_timeout,
             .reconnect_min = 50ms,
             .reconnect_max = 2s,
             .max_requests = 1000,

@@ -18,8 +18,11 @@ using namespace std::chrono_literals;
 // left behind has run out.
 constexpr nanoseconds time_to_recover = 15s;
 
+// After the last cut: until there are connections again, and what had to wait for them is done.
+constexpr nanoseconds time_to_reconnect = 4s;
+
 // When nobody wants anything any more, what was held in calm is deleted within this.
-constexpr nanoseconds time_to_clean_up = 1500ms;
+constexpr nanoseconds time_to_clean_up = 100ms; // and as long as it takes to a slow node
 
 constexpr nanoseconds time_to_close = 2s;
 
@@ -81,6 +84,8 @@ private:
             servers_.push_back(std::make_unique<server>(
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
             net_.add(*servers_.back());
+            if (around_.trace)
+                servers_.back()->tell(around_.trace);
         }
         for (std::size_t i = 0; i < plan_.processes; ++i) {
             const auto shown = core::time_point(
@@ -89,8 +94,9 @@ private:
                 std::make_unique<process>(i, around_, machine_clock(shown, plan_.client_ppm[i])));
             net_.add(*processes_.back());
             for (std::size_t n = 0; n < plan_.nodes; ++n) {
-                net_.between(i, n).shortest = plan_.shortest_delay;
-                net_.between(i, n).longest = plan_.longest_delay;
+                const bool slow = n >= plan_.nodes - plan_.slow_nodes;
+                net_.between(i, n).shortest = slow ? plan_.slow_delay / 2 : plan_.shortest_delay;
+                net_.between(i, n).longest = slow ? plan_.slow_delay : plan_.longest_delay;
             }
             for (std::size_t u = 0; u < plan_.users; ++u)
                 users_.push_back(std::make_unique<user>(u, around_, *processes_.back()));
@@ -123,11 +129,18 @@ private:
         });
     }
 
+    void expire_everywhere()
+    {
+        for (const auto& s : servers_)
+            s->expire();
+    }
+
     void storm()
     {
         if (plan_.faults.empty())
             calm_begins();
-        time_.run_until(plan_.storm, [this] { return judge_.leases() >= plan_.leases; });
+        time_.run_until(plan_.storm,
+            [this] { return judge_.leases() >= plan_.leases || time_.planned() >= plan_.events; });
     }
 
     void recover()
@@ -135,8 +148,13 @@ private:
         around_.winding_up = true; // nobody begins anything while the world recovers
         around_.note("world", "all faults are mended");
         trouble_.mend_everything();
-        time_.run_until(
-            time_.now() + time_to_recover + plan_.longest_ttl * 4, [] { return false; });
+        for (const auto& u : users_)
+            u->hurry();
+        const nanoseconds end = time_.now() + time_to_recover + plan_.longest_ttl * 4;
+        run_until(time_.now() + time_to_reconnect);
+        expire_everywhere();
+        judge_.check_cleaned_up_after_cuts(time_to_reconnect);
+        run_until(end);
         around_.winding_up = false;
         if (!judge_.calm())
             calm_begins();
@@ -152,12 +170,11 @@ private:
             if (u->idle())
                 u->begin();
         }
-        const nanoseconds longest = 40s + plan_.longest_ttl * 20;
         const auto everybody_served = [this] {
             return std::all_of(users_.begin(), users_.end(),
                 [](const auto& u) { return u->served_in_calm() >= 1; });
         };
-        const nanoseconds end = time_.now() + longest;
+        const nanoseconds end = time_.now() + plan_.longest_wait_in_calm() + 10s;
         time_.run_until(end, everybody_served);
         for (const auto& u : users_) {
             if (u->served_in_calm() == 0)
@@ -178,10 +195,9 @@ private:
             if (!u->idle())
                 judge_.fail(property::operations, u->name() + " is not done");
         }
-        for (const auto& s : servers_)
-            s->expire();
-        time_.run_until(time_.now() + time_to_clean_up, [] { return false; });
-        judge_.check_cleaned_up();
+        run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 2);
+        expire_everywhere();
+        judge_.check_cleaned_up(judge_.calm_since());
 
         for (const auto& p : processes_)
             p->close();
@@ -193,12 +209,17 @@ private:
             p->check_closed();
 
         // Whatever happened: one ttl later nothing is left.
-        time_.run_until(time_.now() + plan_.longest_ttl * 102 / 100 + 1s, [] { return false; });
+        run_until(time_.now() + plan_.longest_ttl * 102 / 100 + 1s);
         for (const auto& s : servers_) {
             if (s->keys() != 0)
                 judge_.fail(property::clean_up,
                     "node " + std::to_string(s->number()) + " still has" + s->describe_keys());
         }
+    }
+
+    void run_until(nanoseconds end)
+    {
+        time_.run_until(end, [] { return false; });
     }
 
     schedule time_;

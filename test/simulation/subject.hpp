@@ -41,6 +41,7 @@ struct subject_settings {
     core::entropy* random = nullptr;
     std::uint64_t jitter_seed = 0;
     std::optional<core::duration> node_timeout{};
+    core::duration silence_timeout{};
     locker_options options{};
 };
 

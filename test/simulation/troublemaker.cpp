@@ -37,7 +37,7 @@ void troublemaker::plan_next()
 
 nanoseconds troublemaker::some_time()
 {
-    return world_.chance.of_any_size(1ms, world_.settings.terms.ttl * 3);
+    return world_.chance.of_any_size(world_.settings.shortest_fault, world_.settings.longest_fault);
 }
 
 void troublemaker::strike()
@@ -51,6 +51,7 @@ void troublemaker::strike()
     case fault::lost_one_way:
     case fault::cut_stream:
         return strike_way(f);
+    case fault::client_cut_off:
     case fault::client_frozen:
     case fault::client_suspended:
     case fault::client_crashed:
@@ -93,7 +94,7 @@ void troublemaker::strike_way(fault f)
     switch (f) {
     case fault::slow_packets:
         way.slow = world_.chance.fraction();
-        way.slowest = way.longest + world_.chance.of_any_size(100us, world_.settings.terms.ttl * 2);
+        way.slowest = way.longest + some_time();
         break;
     case fault::trickle:
         way.trickles = true;
@@ -164,12 +165,28 @@ void troublemaker::restart(process& p)
     on_started_(p);
 }
 
+void troublemaker::cut_off(const process& p, bool out, bool back)
+{
+    for (std::size_t n = 0; n < servers_.size(); ++n) {
+        route& r = world_.net.between(p.number(), n);
+        r.lost_out = out;
+        r.lost_back = back;
+    }
+    world_.net.retry();
+}
+
 void troublemaker::strike_client(fault f)
 {
     process& p = *processes_[world_.chance.below(processes_.size())];
     if (!p.running() || p.frozen())
         return;
     ++counts_[static_cast<std::size_t>(f)];
+    if (f == fault::client_cut_off) {
+        world_.note(p.name(), std::string(name_of(f)));
+        const bool out = world_.chance.chance(0.7), back = !out || world_.chance.chance(0.7);
+        cut_off(p, out, back);
+        return world_.time.after(some_time(), [this, &p] { cut_off(p, false, false); });
+    }
     if (f == fault::client_crashed) {
         p.crash();
         return world_.time.after(some_time(), [this, &p] { restart(p); });

@@ -35,6 +35,7 @@ private:
     void strike_client(fault f);
     void down_and_up(server& node, fault f);
     void restart(process& p);
+    void cut_off(const process& p, bool out, bool back);
     nanoseconds some_time();
 
     surroundings& world_;

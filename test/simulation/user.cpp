@@ -13,9 +13,6 @@ using std::chrono::milliseconds;
 // What an operation may take beyond its own limit: timers are late, and turns.
 constexpr nanoseconds slack = 20ms;
 
-// When everything is well, nobody waits for longer than this and some ttls, whoever else is there.
-constexpr nanoseconds longest_wait_in_calm = 30s;
-
 constexpr nanoseconds connect_timeout = 2s;
 
 } // namespace
@@ -47,6 +44,14 @@ void user::begin()
     lease_ = 0;
     extension_began_ = nanoseconds(-1);
     pause();
+}
+
+void user::hurry()
+{
+    if (doing_ != what::working)
+        return;
+    ++step_;
+    after(world_.chance.between(0ns, 20ms), &user::finish);
 }
 
 void user::pause()
@@ -111,14 +116,12 @@ void user::on_effect(const core::effect& e)
         return;
     case effect::extended:
         if (extension_began_ >= 0ns) {
-            const nanoseconds frozen = process_.time_frozen() - extension_frozen_before_;
-            if (world_.time.now() - std::exchange(extension_began_, nanoseconds(-1)) - frozen >
-                process_.patience(terms_.ttl) * 101 / 100 + slack)
-                world_.judge.fail(property::operations, name() + ": an extension took too long");
+            check_in_time(std::exchange(extension_began_, nanoseconds(-1)),
+                extension_frozen_before_, process_.patience(terms_.ttl), "an extension");
         }
         return;
     case effect::released:
-        check_in_time(process_.patience(terms_.ttl), "a release");
+        check_in_time(began_, frozen_before_, process_.patience(terms_.ttl), "a release");
         if (doing_ == what::releasing)
             pause();
         return;
@@ -137,13 +140,11 @@ void user::on_acquired(const core::effect& e)
     if (world_.calm) {
         ++served_in_calm_;
         const nanoseconds waited = world_.time.now() - std::max(began_, world_.judge.calm_since());
-        if (waited > longest_wait_in_calm + world_.settings.longest_ttl * 5)
+        if (waited > world_.settings.longest_wait_in_calm())
             world_.judge.fail(property::progress, name() + " waited too long");
     }
     if (once_ || wait_ != forever)
-        check_in_time(once_ || wait_ == 0ms ? connect_timeout + process_.patience(terms_.ttl)
-                                            : nanoseconds(wait_),
-            "an acquire");
+        check_acquire_in_time();
     version_seen_ = world_.judge.read(resource_);
     work();
 }
@@ -154,9 +155,7 @@ void user::on_wait_ended(const core::effect& e)
         name(), "has waited for " + resource_ + " in vain: " +
                     (e.reason == errc{} ? "held by another" : make_error_code(e.reason).message()));
     if (once_ || wait_ != forever)
-        check_in_time(once_ || wait_ == 0ms ? connect_timeout + process_.patience(terms_.ttl)
-                                            : nanoseconds(wait_),
-            "an acquire");
+        check_acquire_in_time();
     // Nodes that refuse everything for good reason end a wait at once; they do not when all is
     // well.
     else if (world_.judge.calm() && e.reason != errc::closed)
@@ -165,19 +164,34 @@ void user::on_wait_ended(const core::effect& e)
     pause();
 }
 
-void user::check_in_time(nanoseconds allowed, const char* operation)
+void user::check_in_time(
+    nanoseconds began, nanoseconds frozen_before, nanoseconds allowed, const char* operation)
 {
-    const nanoseconds frozen = process_.time_frozen() - frozen_before_;
-    // The limit is counted on the clock of its machine.
-    if (world_.time.now() - began_ - frozen > allowed * 101 / 100 + slack + frozen / 50)
+    const nanoseconds frozen = process_.time_frozen() - frozen_before;
+    // The limit is counted on the clock of its machine. A timer that was set before a suspension is
+    // late by as much as it had still to run.
+    nanoseconds more = slack + frozen / 50;
+    if (process_.suspended_until() + core::alarm::longest_sleep >= began)
+        more += core::alarm::longest_sleep;
+    if (world_.time.now() - began - frozen > allowed * 101 / 100 + more)
         world_.judge.fail(property::operations, name() + ": " + operation + " took too long");
+}
+
+void user::check_acquire_in_time()
+{
+    const bool asked_once = once_ || wait_ == 0ms;
+    check_in_time(began_, frozen_before_,
+        asked_once ? connect_timeout + process_.patience(terms_.ttl) : nanoseconds(wait_),
+        "an acquire");
 }
 
 // Plans what happens under the lease: one or two writes, perhaps an extension, and the end.
 void user::work()
 {
     const habits& h = world_.settings.users_do;
-    const nanoseconds whole = world_.chance.of_any_size(100us, h.longest_hold);
+    const bool hurried = world_.calm || world_.winding_up;
+    const nanoseconds whole = hurried ? world_.chance.of_any_size(100us, 20ms)
+                                      : world_.chance.of_any_size(h.shortest_hold, h.longest_hold);
     after(world_.chance.between(0ns, whole), &user::write);
     if (world_.chance.chance(0.5))
         after(whole, &user::write);

@@ -10,6 +10,7 @@ public:
     user(std::size_t number, surroundings& world, process& where);
 
     void begin(); // its process has started
+    void hurry(); // to be done with what it does
     bool idle() const noexcept { return doing_ == what::nothing; }
     unsigned served_in_calm() const noexcept { return served_in_calm_; }
     std::string name() const;
@@ -27,7 +28,9 @@ private:
     void finish();
     void on_acquired(const core::effect& e);
     void on_wait_ended(const core::effect& e);
-    void check_in_time(nanoseconds allowed, const char* operation);
+    void check_acquire_in_time();
+    void check_in_time(
+        nanoseconds began, nanoseconds frozen_before, nanoseconds allowed, const char* operation);
     void after(nanoseconds delay, void (user::*step)());
 
     const std::size_t number_;

@@ -1,0 +1,56 @@
+# holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [COMPILE <file>...])
+#
+# Builds the simulation with a few lines of the library, or of what it runs on, replaced by wrong
+# ones: `control_<name>`. Nothing of this is in what ships. It is an error if a text is not in its
+# file exactly once: then the control would prove nothing.
+#
+# A header needs COMPILE: the sources that include it.
+set(holdfast_controls "")
+
+function(holdfast_control name what)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
+    set(sources "")
+    set(edited "")
+    set(at 2)
+    while(at LESS ARGC AND "${ARGV${at}}" STREQUAL "EDIT")
+        math(EXPR file_at "${at} + 1")
+        math(EXPR old_at "${at} + 2")
+        math(EXPR new_at "${at} + 3")
+        math(EXPR at "${at} + 4")
+        set(file "${ARGV${file_at}}")
+        set(old "${ARGV${old_at}}")
+        set(new "${ARGV${new_at}}")
+        if(file IN_LIST edited)
+            file(READ ${folder}/${file} text)
+        else()
+            file(READ ${PROJECT_SOURCE_DIR}/${file} text)
+            set_property(DIRECTORY APPEND PROPERTY
+                CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+            list(APPEND edited ${file})
+            if(file MATCHES "\\.cpp$")
+                list(APPEND sources ${folder}/${file})
+            endif()
+        endif()
+        string(FIND "${text}" "${old}" first)
+        string(FIND "${text}" "${old}" last REVERSE)
+        if(first EQUAL -1 OR NOT first EQUAL last)
+            message(FATAL_ERROR "control ${name}: not exactly once in ${file}:\n${old}")
+        endif()
+        string(REPLACE "${old}" "${new}" text "${text}")
+        file(CONFIGURE OUTPUT ${folder}/${file} CONTENT "${text}" @ONLY)
+    endwhile()
+    if(at LESS ARGC AND "${ARGV${at}}" STREQUAL "COMPILE")
+        math(EXPR at "${at} + 1")
+        while(at LESS ARGC)
+            list(APPEND sources ${PROJECT_SOURCE_DIR}/${ARGV${at}})
+            math(EXPR at "${at} + 1")
+        endwhile()
+    endif()
+
+    add_executable(control_${name} ${sources})
+    target_include_directories(control_${name} BEFORE PRIVATE ${folder}/src ${folder}/test)
+    target_compile_options(control_${name} PRIVATE -w)
+    target_link_libraries(control_${name} PRIVATE holdfast_simulation_main)
+    set(holdfast_controls
+        "${holdfast_controls}$<TARGET_FILE:control_${name}>\t\t${what}\n" PARENT_SCOPE)
+endfunction()

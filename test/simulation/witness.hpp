@@ -1,0 +1,38 @@
+#pragma once
+
+#include "simulation/referee.hpp"
+#include "support/redis_model.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace holdfast::simulation {
+
+// Reads every command that one node executes, and holds it against what is promised on the wire: a
+// SET is sent once, or again only where it was refused or a renewal has found its key missing; and
+// nothing but a SET makes a key.
+class witness {
+public:
+    witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
+
+    void before(test::redis_model::arguments command, const test::redis_model& model,
+        test::redis_model::time wall);
+    void key_changed(
+        const std::string& key, const test::redis_model::item* item, test::redis_model::time wall);
+
+private:
+    struct seen_token {
+        unsigned sets = 0, missed = 0; // missed: refused, or found missing
+    };
+
+    void renewal(test::redis_model::arguments command, const test::redis_model& model,
+        test::redis_model::time wall);
+
+    const std::size_t node_;
+    referee& referee_;
+    bool may_make_keys_ = false;
+    std::map<std::string, seen_token, std::less<>> tokens_;
+};
+
+} // namespace holdfast::simulation
