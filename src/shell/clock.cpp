@@ -22,7 +22,8 @@ std::chrono::steady_clock::time_point to_steady(core::time_point when) noexcept
         return steady::time_point::max();
     if (when == core::long_ago)
         return steady::time_point::min();
-    return steady::now() + std::chrono::duration_cast<steady::duration>(when - now());
+    const auto base = steady::now(); // first: an interruption then makes the result earlier
+    return base + std::chrono::duration_cast<steady::duration>(when - now());
 }
 
 } // namespace holdfast::shell

@@ -9,6 +9,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -133,6 +134,8 @@ void link::connect_next()
         last_error_ = ec;
         return connect_next();
     }
+    // Programs that the user starts shall not keep our connections open.
+    ::fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
     socket_.async_connect(where, guarded([this](error_code failed) {
         if (!failed)
             return on_connected();

@@ -108,6 +108,7 @@ constexpr std::array<known_lock, 7> locks{{
 void restrict_to_one_node(plan& p)
 {
     p.nodes = 1;
+    p.slow_nodes = 0;
     p.node_ppm.resize(1);
     p.faulty_nodes = std::min<std::size_t>(p.faulty_nodes, 1);
     p.given.majority_is_well = false;

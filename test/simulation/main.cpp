@@ -91,7 +91,8 @@ try {
     }
     if (given.contains("locks")) {
         for (const sim::known_lock& each : sim::known_locks())
-            std::cout << each.name << '\t' << each.what << '\n';
+            std::cout << each.name << '\t' << each.what << '\t'
+                      << (each.flawed ? "flawed" : "right") << '\n';
         return 0;
     }
     w.until_caught = given.contains("until-caught");

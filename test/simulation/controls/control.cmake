@@ -52,5 +52,5 @@ function(holdfast_control name what)
     target_compile_options(control_${name} PRIVATE -w)
     target_link_libraries(control_${name} PRIVATE holdfast_simulation_main)
     set(holdfast_controls
-        "${holdfast_controls}$<TARGET_FILE:control_${name}>\t\t${what}\n" PARENT_SCOPE)
+        "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}\n" PARENT_SCOPE)
 endfunction()

@@ -1,0 +1,225 @@
+// The part of a process that does what the shell does: streams, effects, turns and the timer.
+#include "simulation/process.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+error_code code_of(breakage how)
+{
+    switch (how) {
+    case breakage::refused:
+        return asio::error::connection_refused;
+    case breakage::reset:
+        return asio::error::connection_reset;
+    case breakage::timed_out:
+        break;
+    }
+    return asio::error::timed_out;
+}
+
+} // namespace
+
+core::connection& process::connection_of(std::size_t index)
+{
+    return *subject_->connections()[index];
+}
+
+process::link* process::find(stream_id stream, std::size_t& index)
+{
+    for (index = 0; index < links_.size(); ++index) {
+        if (links_[index].stream == stream)
+            return &links_[index];
+    }
+    return nullptr;
+}
+
+void process::on_open(stream_id stream)
+{
+    std::size_t index = 0;
+    if (link* const l = find(stream, index)) {
+        l->open = true;
+        connection_of(index).opened(now());
+        settle();
+    }
+}
+
+void process::on_bytes(stream_id stream, std::string_view bytes)
+{
+    std::size_t index = 0;
+    if (find(stream, index) == nullptr)
+        return;
+    core::connection& c = connection_of(index);
+    while (!bytes.empty() && c.wants_open()) {
+        const std::span<char> space = c.read_space();
+        const std::size_t n = std::min(space.size(), bytes.size());
+        std::memcpy(space.data(), bytes.data(), n);
+        c.received(n, now());
+        bytes.remove_prefix(n);
+    }
+    settle();
+}
+
+void process::on_broken(stream_id stream, breakage how)
+{
+    std::size_t index = 0;
+    if (link* const l = find(stream, index)) {
+        *l = {};
+        connection_of(index).closed(code_of(how), now());
+        settle();
+    }
+}
+
+bool process::follow(std::size_t index, core::time_point at)
+{
+    link& l = links_[index];
+    core::connection& c = connection_of(index);
+    if (c.wants_open() == (l.stream != 0))
+        return false;
+    if (l.stream == 0) {
+        l.stream = world_.net.open(number_, index);
+    } else {
+        world_.net.close(std::exchange(l, {}).stream, world_.chance.chance(0.7));
+        c.closed(asio::error::operation_aborted, at);
+    }
+    return true;
+}
+
+void process::settle()
+{
+    const core::time_point at = now();
+    for (bool changed = true; changed;) {
+        subject_->wake(at);
+        changed = false;
+        for (std::size_t i = 0; i < links_.size(); ++i)
+            changed = follow(i, at) || changed;
+    }
+    report_leases();
+    while (const auto e = subject_->next_effect())
+        perform(*e);
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        if (links_[i].open && !connection_of(i).output().empty())
+            schedule_turn();
+    }
+    arm_timer();
+}
+
+void process::report_leases()
+{
+    for (const auto& [lease, who] : leases_) {
+        const core::time_point until = subject_->valid_until(lease);
+        world_.judge.valid_until(
+            global(lease), until == core::long_ago ? nanoseconds(-1) : true_time(until));
+    }
+}
+
+void process::perform(const core::effect& e)
+{
+    using what = core::effect::what;
+    switch (e.kind) {
+    case what::acquired:
+    case what::wait_ended:
+    case what::released: {
+        const auto found = operations_.find(e.tag);
+        if (found == operations_.end())
+            return world_.judge.fail(property::operations, name() + ": an operation ended twice");
+        user_of_locks* const who = found->second;
+        operations_.erase(found);
+        const auto asked_for = wishes_.find(e.tag);
+        if (e.kind == what::acquired) {
+            const asked& w = asked_for->second;
+            leases_[e.lease] = who;
+            world_.judge.acquired(
+                global(e.lease), {.resource = w.resource,
+                                     .process = number_,
+                                     .guard = w.terms.guard,
+                                     .until = true_time(subject_->valid_until(e.lease)),
+                                     .renews = w.terms.renews && w.terms.max_hold == forever});
+        }
+        if (asked_for != wishes_.end())
+            wishes_.erase(asked_for);
+        return who->on_effect(e);
+    }
+    case what::must_stop:
+    case what::gone:
+    case what::extended: {
+        const auto found = leases_.find(e.lease);
+        if (e.kind == what::must_stop)
+            world_.judge.told_to_stop(global(e.lease));
+        if (found == leases_.end())
+            return;
+        user_of_locks* const who = found->second;
+        if (e.kind == what::gone)
+            leases_.erase(found);
+        return who->on_effect(e);
+    }
+    case what::closed:
+        closed_ = true;
+        return;
+    }
+}
+
+void process::schedule_turn()
+{
+    if (std::exchange(turn_scheduled_, true))
+        return;
+    world_.time.after(
+        world_.chance.between(1us, world_.settings.lateness), [this, of = incarnation_] {
+            if (of == incarnation_ && !frozen_ && std::exchange(turn_scheduled_, false))
+                turn();
+        });
+}
+
+void process::turn()
+{
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        core::connection& c = connection_of(i);
+        if (!links_[i].open || c.output().empty())
+            continue;
+        // A full kernel buffer takes a part only.
+        const std::string_view all = c.output();
+        const bool in_part = world_.chance.chance(0.01);
+        const std::size_t n = in_part ? 1 + world_.chance.below(all.size()) : all.size();
+        world_.net.send(links_[i].stream, all.substr(0, n));
+        c.written(n);
+    }
+    settle();
+}
+
+void process::arm_timer()
+{
+    const auto at = alarm_.plan(subject_->wake_at(), now());
+    if (!at)
+        return;
+    timer_fires_ = std::max(world_.time.now(), true_time(*at)) +
+                   world_.chance.between(1us, world_.settings.lateness);
+    const std::uint64_t number = ++timer_number_;
+    world_.time.at(timer_fires_, [this, number] {
+        if (number == timer_number_)
+            fire();
+    });
+}
+
+void process::fire()
+{
+    if (frozen_ || subject_ == nullptr)
+        return; // wake_up() sees to it
+    alarm_.clear();
+    if (world_.time.now() - busy_since_ > 100ms) {
+        busy_since_ = world_.time.now();
+        fired_ = 0;
+    }
+    if (++fired_ == 20'000)
+        world_.judge.fail(property::operations, name() + " turns in a busy loop");
+    settle();
+}
+
+} // namespace holdfast::simulation
