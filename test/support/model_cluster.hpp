@@ -138,7 +138,7 @@ struct model_cluster {
     // Somebody else has the key on this node.
     void occupy(std::size_t node, std::chrono::milliseconds how_long = std::chrono::seconds(5))
     {
-        nodes[node].keys["A"] = {"another", now + how_long};
+        nodes[node].command({"SET", "A", "another", "PX", std::to_string(how_long.count())}, now);
     }
 
     std::vector<model_node> nodes;

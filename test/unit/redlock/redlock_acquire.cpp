@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_joins)
     c.nodes[2].silent = false;
     c.run();
     BOOST_TEST(c.events() == ""); // as much as before
-    c.nodes[0].keys.clear();
+    c.nodes[0].forget_keys();
     c.renew(id); // node 0 has lost it: the straggler makes the majority
     BOOST_TEST(c.events() == "7 valid for 988");
 }
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(an_orphaned_set_is_deleted_after_reconnecting)
 BOOST_AUTO_TEST_CASE(one_server_twice)
 {
     model_cluster c(3);
-    c.nodes[2].run_id = c.nodes[0].run_id;
+    c.nodes[2].server.restart("node0", {});
     c.run();
     BOOST_TEST(!c.core->nodes()[2].connected);
     BOOST_TEST(
@@ -271,7 +271,11 @@ BOOST_AUTO_TEST_CASE(watches_when_it_frees)
     c.core->watch(9, "A", c.now);
     c.run();
     BOOST_TEST(c.events() == "9 frees in 300"); // then two of three are free
-    c.nodes[2].type_of_keys = c.nodes[0].type_of_keys = c.nodes[1].type_of_keys = "hash";
+    for (model_node& n : c.nodes) {
+        n.forget_keys();
+        n.command({"LPUSH", "A", "x"}, c.now);
+        n.command({"PEXPIRE", "A", "300"}, c.now);
+    }
     c.core->watch(9, "A", c.now);
     c.run();
     BOOST_TEST(c.events() == "9 key_conflict");

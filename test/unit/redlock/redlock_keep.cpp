@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_as_text)
     model_cluster c(1);
     c.run();
     const auto id = c.acquire(7);
-    c.nodes[0].knows_scripts = false;
+    c.nodes[0].server.forget_scripts();
     c.pass(300ms);
     c.renew(id);
     BOOST_TEST(c.events() == "7 valid for 988");
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_minority_is_healed)
     model_cluster c(3);
     c.run();
     const auto id = c.acquire(7);
-    c.nodes[0].keys.clear();
+    c.nodes[0].forget_keys();
     c.pass(300ms);
     c.renew(id);
     BOOST_TEST(c.events() == "7 valid for 988");
@@ -113,14 +113,14 @@ BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
     model_cluster c(3);
     c.run();
     const auto id = c.acquire(7);
-    c.nodes[0].keys.clear();
+    c.nodes[0].forget_keys();
     for (int i = 0; i < 3; ++i) { // missing, healed, renewed
         c.pass(200ms);
         c.renew(id);
     }
     BOOST_TEST(c.holders() == 3u);
     c.events();
-    c.nodes[1].keys.clear();
+    c.nodes[1].forget_keys();
     c.pass(200ms);
     c.renew(id);
     BOOST_TEST(c.events().starts_with("7 lost"));
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
     model_cluster c(3);
     c.run();
     const auto id = c.acquire(7);
-    c.nodes[0].keys.clear();
+    c.nodes[0].forget_keys();
     c.occupy(1);
     c.renew(id);
     BOOST_TEST(c.events().starts_with("7 lost"));
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_healed_without_a_majority)
     c.run();
     const auto id = c.acquire(7);
     for (model_node& n : c.nodes)
-        n.keys.clear();
+        n.forget_keys();
     c.renew(id);
     c.renew(id);
     BOOST_TEST(c.holders() == 0u);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
     BOOST_TEST(c.nodes[2].commands() == "SET A");
     BOOST_TEST(c.holders() == 3u);
 
-    c.nodes[0].keys.clear();
+    c.nodes[0].forget_keys();
     c.renew(id);
     BOOST_TEST(c.core->nodes().size() == 3u);
     BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one

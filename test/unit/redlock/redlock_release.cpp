@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(any_order_of_events)
                     n.disconnect(*c.core->connections()[index], c.now);
                     break;
                 case 6:
-                    roll(2) ? n.keys.clear() : void(n.knows_scripts = !n.knows_scripts);
+                    roll(2) ? n.forget_keys() : n.server.forget_scripts();
                     break;
                 case 7:
                     c.pass(1ms * int(roll(400)));

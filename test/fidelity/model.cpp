@@ -1,0 +1,142 @@
+// What a real server cannot be made to show: a clock that goes back, a restart with a chosen state,
+// and that the model tells of each change.
+#include "fidelity/random_commands.hpp"
+#include "redlock/scripts.hpp"
+#include "support/redis_client.hpp"
+#include "support/redis_model.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using words = std::vector<std::string>;
+
+struct fixture {
+    redis_model model{"first"};
+    redis_model::session session;
+    std::string told; // what changed, in order
+
+    fixture()
+    {
+        model.on_change = [this](const std::string& key, const redis_model::item* now) {
+            told += key + (now == nullptr ? " gone; " : "=" + now->value + "; ");
+        };
+    }
+
+    std::string ask(const words& command, milliseconds wall)
+    {
+        std::string reply;
+        model.receive(session, encode_command(command), wall, reply);
+        return reply;
+    }
+
+    std::string changes() { return std::exchange(told, {}); }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(model, fixture)
+
+BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_lengthens_lives)
+{
+    ask({"SET", "a", "x", "PX", "100"}, 1000ms);
+    BOOST_TEST(ask({"PTTL", "a"}, 1100ms) == ":0\r\n");
+    BOOST_TEST(ask({"PTTL", "a"}, 400ms) == ":700\r\n");
+    BOOST_TEST(model.find("a", 1100ms) != nullptr);
+    BOOST_TEST(model.find("a", 1101ms) == nullptr);
+    BOOST_TEST(ask({"GET", "a"}, 1101ms) == "$-1\r\n");
+    BOOST_TEST(ask({"GET", "a"}, 400ms) == "$-1\r\n"); // deleted when it was seen to be over
+}
+
+BOOST_AUTO_TEST_CASE(expiry_takes_what_is_over_at_that_time)
+{
+    ask({"SET", "a", "x", "PX", "100"}, 1000ms);
+    ask({"SET", "b", "x", "PX", "200"}, 1000ms);
+    ask({"SET", "c", "x"}, 1000ms);
+    changes();
+    model.expire(1100ms);
+    BOOST_TEST(changes() == "");
+    model.expire(1101ms);
+    BOOST_TEST(changes() == "a gone; ");
+    model.expire(900ms);
+    ask({"SET", "d", "x", "PX", "50"}, 900ms);
+    changes();
+    model.expire(951ms);
+    BOOST_TEST(changes() == "d gone; ");
+    model.state = redis_model::trouble::read_only; // a replica leaves that to its primary
+    model.expire(9000ms);
+    BOOST_TEST(ask({"GET", "b"}, 9000ms) == "$-1\r\n");
+    BOOST_TEST(changes() == "");
+    model.state = redis_model::trouble::none;
+    model.expire(9000ms);
+    BOOST_TEST(changes() == "b gone; ");
+    BOOST_TEST(ask({"GET", "c"}, 9000ms) == "$1\r\nx\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
+{
+    ask({"SET", "a", "x", "PX", "100"}, 1000ms);
+    const redis_model::data snapshot = model.contents();
+    ask({"SET", "b", "x"}, 1000ms);
+    for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script})
+        ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
+    BOOST_TEST(model.scripts_known());
+    changes();
+    model.restart("second", snapshot);
+    session = {};
+    BOOST_TEST(!model.scripts_known());
+    BOOST_TEST((ask({"INFO", "server"}, 1000ms).find("run_id:second\r\n") != std::string::npos));
+    BOOST_TEST(ask({"GET", "a"}, 1050ms) == "$1\r\nx\r\n");
+    BOOST_TEST(ask({"GET", "b"}, 1050ms) == "$-1\r\n");
+    model.expire(2000ms);
+    BOOST_TEST(changes() == "a gone; ");
+    model.restart("third", {});
+    BOOST_TEST(ask({"SELECT", "15"}, 1000ms) == "+OK\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_may_answer_instead)
+{
+    ask({"SET", "a", "x"}, 1000ms);
+    model.before = [](redis_model::arguments command) -> std::optional<std::string> {
+        if (command[0] == "DEL")
+            return "-OOPS\r\n";
+        return std::nullopt;
+    };
+    BOOST_TEST(ask({"DEL", "a"}, 1000ms) == "-OOPS\r\n");
+    BOOST_TEST(ask({"GET", "a"}, 1000ms) == "$1\r\nx\r\n");
+}
+
+// Who adds up what he is told has what the model has.
+BOOST_AUTO_TEST_CASE(every_change_is_told)
+{
+    std::map<std::string, redis_model::item> mirror;
+    model.on_change = [&](const std::string& key, const redis_model::item* now) {
+        if (now == nullptr)
+            mirror.erase(key);
+        else
+            mirror[key] = *now;
+    };
+    random_commands random(1);
+    milliseconds wall = 1'000'000ms;
+    for (int i = 0; i < 50'000; ++i) {
+        wall += milliseconds(random.roll(4)) - 1ms;
+        ask(random.next(), wall);
+        session.database = 0; // keys are told without their database
+        if (random.one_in(100))
+            model.expire(wall);
+        const auto& now = model.contents()[0];
+        BOOST_REQUIRE((std::map<std::string, redis_model::item>(now.begin(), now.end()) == mirror));
+    }
+    BOOST_TEST(!mirror.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
