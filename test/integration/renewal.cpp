@@ -29,34 +29,6 @@ task connect_all(holdfast::locker& locker)
     BOOST_FAIL("a node does not connect");
 }
 
-task use_flushed_scripts(scene& s, cluster& c)
-{
-    c.command({"SCRIPT", "FLUSH"});
-    for (int i = 0; i < 3; ++i) {
-        lease held = co_await s.lock(0).acquire();
-        c.command({"SCRIPT", "FLUSH"});
-        co_await held.extend();
-        c.command({"SCRIPT", "FLUSH"});
-        const release_outcome outcome = co_await held.release();
-        BOOST_TEST(outcome == release_outcome::released);
-        BOOST_TEST(c.copies(s.resource) < c.majority());
-    }
-    auto options = with_ttl(600ms);
-    lease held = co_await s.lock(0, options).acquire();
-    for (int i = 0; i < 20; ++i) {
-        c.command({"SCRIPT", "FLUSH"});
-        co_await pause(options.ttl / 10);
-        BOOST_TEST(held.held());
-    }
-}
-
-BOOST_AUTO_TEST_CASE(nodes_that_forget_their_scripts_are_told_again)
-{
-    cluster c(3);
-    play(c.store(), 1, [&](scene& s) { return use_flushed_scripts(s, c); });
-    BOOST_TEST(c.empty_within(0s));
-}
-
 task survive_cut_connections(scene& s, cluster& c)
 {
     const auto options = with_ttl(1s);
@@ -116,29 +88,6 @@ BOOST_AUTO_TEST_CASE(restarted_nodes_are_healed)
     BOOST_TEST(c.empty_within(0s));
 }
 
-task lose_to_amnesia(scene& s, cluster& c)
-{
-    const auto options = with_ttl(1s);
-    co_await connect_all(s.locker());
-    lease held = co_await s.lock(0, options).acquire();
-    co_await pause(50ms);
-    const auto flushed = steady::now();
-    c.command({"FLUSHALL"}, c.majority());
-    auto [ec] = co_await held.lost(no_throw);
-    BOOST_TEST(ec == errc::lease_lost);
-    BOOST_TEST((steady::now() < flushed + options.ttl)); // the next renewal tells
-    BOOST_TEST(!held.held());
-    BOOST_TEST(s.locker().stats().lost == 1u);
-    lease next = co_await s.lock(1).acquire(2s);
-    BOOST_TEST(next.held());
-}
-
-BOOST_AUTO_TEST_CASE(a_majority_that_forgets_ends_the_lease_soon)
-{
-    cluster c(5);
-    play(c.store(), 2, [&](scene& s) { return lose_to_amnesia(s, c); });
-}
-
 // Two of three nodes lose the key, one long after the other and healed meanwhile: what was healed
 // keeps others out, but must not count, or the lease could go on without a majority that has held
 // it from the first moment.
@@ -165,31 +114,6 @@ BOOST_AUTO_TEST_CASE(healed_nodes_do_not_prove_that_the_lease_had_no_gap)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return forget_one_after_another(s, c); });
-}
-
-task stop_before_silence_ends_it(scene& s, cluster& c)
-{
-    const auto options = with_ttl(1s);
-    co_await connect_all(s.locker());
-    lease held = co_await s.lock(0, options).acquire();
-    const auto paused = steady::now();
-    for (std::size_t i = 0; i < c.majority(); ++i)
-        c.nodes[i].pause();
-    auto [ec] = co_await held.lost(no_throw);
-    const auto told = steady::now();
-    BOOST_TEST(ec == errc::lease_lost);
-    BOOST_TEST((told < held.valid_until()));       // in the guard time: still ours
-    BOOST_TEST((told > paused + options.ttl / 3)); // silence alone ends nothing
-    BOOST_TEST((told < paused + options.ttl));
-    for (std::size_t i = 0; i < c.majority(); ++i)
-        c.nodes[i].resume();
-}
-
-BOOST_AUTO_TEST_CASE(a_majority_that_is_silent_ends_the_work_before_the_lease)
-{
-    cluster c(5);
-    play(c.store(), 1, [&](scene& s) { return stop_before_silence_ends_it(s, c); });
-    BOOST_TEST(c.empty_within(1s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
