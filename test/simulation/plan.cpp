@@ -206,6 +206,7 @@ plan make_plan(dice& chance)
                                          ? *p.node_timeout
                                          : std::clamp<nanoseconds>(p.terms.ttl / 20, 5ms, 500ms);
         p.slow_nodes = 1 + chance.below((p.nodes - 1) / 2);
+        p.given.nodes_are_fast = false;
         p.slow_delay = std::min<nanoseconds>(
             chance.of_any_size(patience / 2, patience * 3), p.silence_timeout / 6);
     }

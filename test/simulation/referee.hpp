@@ -43,6 +43,7 @@ struct assumptions {
     bool nodes_remember = true;    // a node that forgets was down for longer than any lease
     bool nodes_forget = false;     // they do, in that way
     bool majority_is_well = false; // all the time: faults touch a minority only
+    bool nodes_are_fast = true;    // none answers late without a fault
     bool nothing_is_late = false;  // what was sent arrives soon or never: no key comes after all
 };
 
@@ -96,6 +97,7 @@ private:
     struct open_lease {
         lease_terms terms;
         nanoseconds from{};
+        nanoseconds updated{}, until_before{}; // what `until` was when it last changed
         bool told = false, over = false;
     };
     struct seen_key {

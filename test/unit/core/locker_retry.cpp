@@ -32,6 +32,38 @@ BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
     BOOST_TEST(effects() == "");
 }
 
+// Simulated seed 2022: with one slow node of three, two processes each held one of the others for as
+// long as they waited for the slow one, and pauses that are short against that never let one of them
+// through. The limit of the pauses starts at the time that the attempt took.
+BOOST_AUTO_TEST_CASE(a_slow_refusal_is_followed_by_a_pause_of_its_size)
+{
+    acquire(1, "A", holdfast::forever);
+    duration limit = 500ms, longest{};
+    for (int failures = 1; failures <= 200; ++failures) {
+        now += 500ms;
+        const time_point refused_at = now;
+        refuse();
+        sleep_until_asked();
+        BOOST_REQUIRE(now - refused_at <= limit);
+        longest = std::max(longest, now - refused_at);
+        limit = std::min<duration>(limit * 2, 4000ms);
+    }
+    BOOST_TEST(longest > duration(3000ms));
+}
+
+// A node that could not be reached blocked nobody.
+BOOST_AUTO_TEST_CASE(a_slow_failure_is_followed_by_a_short_pause)
+{
+    acquire(1, "A", holdfast::forever);
+    for (int failures = 1; failures <= 50; ++failures) {
+        now += 500ms;
+        const time_point failed_at = now;
+        refuse(errc::unreachable);
+        sleep_until_asked();
+        BOOST_REQUIRE(now - failed_at <= duration(128ms));
+    }
+}
+
 // After the second refusal in a row, and not after trouble, the backend is asked when it is free.
 BOOST_AUTO_TEST_CASE(watches_what_others_hold)
 {

@@ -107,6 +107,25 @@ BOOST_AUTO_TEST_CASE(a_minority_is_healed)
     BOOST_TEST(c.events() == "7 valid for 988");
 }
 
+// Simulated seed 6067: a node that refuses to be healed may hold our own first SET, which came late
+// over an old connection. It is asked before it is sent a SET again.
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_be_healed_is_asked_again)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].forget_keys();
+    c.pass(100ms);
+    c.renew(id);
+    c.nodes[0].command({"SET", "A", std::string(32, 'x'), "PX", "900"}, c.now);
+    c.pass(100ms);
+    c.renew(id);
+    c.pass(100ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A, RENEW A");
+    BOOST_TEST(c.holders() == 3u);
+}
+
 // A healed node proves nothing about the time before: it does not make up for the loss of another.
 BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
 {
