@@ -42,11 +42,37 @@ boost_suffix() {
     fi
 }
 
+# The Clang to fuzz with, 16 or newer: one that is installed or, failing that, one that can be.
+clang_version() {
+    local version
+    for version in {30..16}; do
+        if installed "clang-$version" && installed "libclang-rt-$version-dev"; then
+            echo "$version"
+            return
+        fi
+    done
+    for version in {30..16}; do
+        if [[ $(version_of "clang-$version") == [0-9]* ]]; then
+            echo "$version"
+            return
+        fi
+    done
+    echo 16 # for the message that it is missing
+}
+
+# Set to yes by who needs it.
+with_clang=no
+
 missing_packages() {
-    local boost package
+    local boost clang package packages
     boost=$(boost_suffix)
-    for package in g++ cmake ninja-build redis-server \
-        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev"; do
+    packages=(g++ cmake ninja-build redis-server
+        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev")
+    if [[ $with_clang == yes ]]; then
+        clang=$(clang_version)
+        packages+=("clang-$clang" "libclang-rt-$clang-dev")
+    fi
+    for package in "${packages[@]}"; do
         installed "$package" || echo "$package"
     done
 }

@@ -62,6 +62,13 @@ bool is_printable(std::string_view text)
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
+// Such a character would let an address that is logged look like several lines.
+bool has_control_character(std::string_view text)
+{
+    return std::any_of(
+        text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+}
+
 struct host_and_port {
     std::string_view host, port;
     bool has_port = false;
@@ -80,10 +87,13 @@ host_and_port split_host(std::string_view authority)
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos)
         reject("the bracket before the IPv6 address is not closed");
+    const std::string_view inside = authority.substr(1, close - 1);
+    if (!inside.empty() && (inside.find(':') == inside.npos || inside.find('[') != inside.npos))
+        reject("only an IPv6 address may stand in brackets");
     const std::string_view rest = authority.substr(close + 1);
     if (!rest.empty() && !rest.starts_with(':'))
         reject("after the bracketed address there must be a port or nothing");
-    return {authority.substr(1, close - 1), rest.empty() ? rest : rest.substr(1), !rest.empty()};
+    return {inside, rest.empty() ? rest : rest.substr(1), !rest.empty()};
 }
 
 } // namespace
@@ -127,8 +137,8 @@ endpoint::endpoint(std::string_view url)
         if (path.size() < 2)
             reject("no path; it must be unix:///path/to/socket");
         path_ = percent_decoded(path, "path");
-        if (path_.size() > longest_socket_path || path_.find('\0') != std::string::npos)
-            reject("the path must be at most 107 bytes long, without a zero byte");
+        if (path_.size() > longest_socket_path || has_control_character(path_))
+            reject("the path must be at most 107 bytes long, without control characters");
         port_ = 0;
         return;
     }

@@ -248,7 +248,7 @@ void redlock_core::on_healed(std::size_t node, claim_id id, vote v, time_point)
 void redlock_core::on_removed(
     std::size_t node, claim_id id, bool by_text, reply answer, time_point now)
 {
-    claim* const c = claims_.find(id);
+    claim* c = claims_.find(id);
     if (c == nullptr)
         return;
     c->at[node].deleting = false;
@@ -259,7 +259,10 @@ void redlock_core::on_removed(
     } else if (v.what == resp::kind::integer) {
         c->deleted(node, v.integer == 1);
     } else if (v.what != resp::kind::error) { // an error leaves the key to its ttl
-        return fail_session(node, now);
+        fail_session(node, now);
+        c = claims_.find(id); // its other requests may have been the last of it
+        if (c == nullptr)
+            return;
     }
 
     if (c->phase == stage::releasing)
@@ -348,7 +351,8 @@ void redlock_core::on_watched(
     }
     ++w->answers;
     if (v.what == resp::kind::integer && v.integer != -1) // -1: no end is set
-        w->free_at[node] = now + std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0));
+        w->free_at[node] =
+            core::later(now, std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0)));
     const std::size_t needed = majority(sessions_.size());
     if (w->answers < needed)
         return on_watch_ended(id);

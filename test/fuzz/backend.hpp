@@ -1,0 +1,156 @@
+#pragma once
+
+#include "core/backend.hpp"
+
+#include "fuzz/checks.hpp"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::fuzz {
+
+// A backend that answers what it is told to, and insists on the contract of the seam: every claim
+// ends once, and nothing is asked of one that has ended.
+class backend final : public core::backend_core {
+public:
+    enum class stage { asking, held, ended };
+    struct claim {
+        std::uint64_t tag = 0;
+        std::string resource{};
+        core::claim_terms terms{};
+        core::time_point asked{}; // of the latest request
+        core::time_point told{};  // the validity that the locker was told
+        stage now = stage::asking;
+        bool granted = false, released = false;
+    };
+
+    std::deque<claim> claims; // all there have ever been; the id is the place, from 1
+    std::vector<core::claim_id> unanswered_releases;
+    std::vector<std::uint64_t> watched;
+    enum class at_once { nothing, grant, refuse } answers = at_once::nothing;
+    bool clean = true; // what drained() says
+    bool is_closed = false;
+    errc abandoned_as = errc::unreachable;
+
+    claim& at(core::claim_id id) { return claims[id - 1]; }
+
+    // Until when a claim may be said to be valid.
+    static core::time_point latest(const claim& c) { return c.asked + c.terms.ttl - c.terms.drift; }
+
+    void grant(core::claim_id id, core::time_point valid_until, core::time_point now)
+    {
+        claim& c = at(id);
+        check(c.now == stage::asking, "the fuzzer answers open attempts");
+        valid_until = std::min(valid_until, latest(c));
+        if (valid_until - now <= c.terms.useful)
+            return refuse(id, errc::too_late);
+        c.now = stage::held;
+        c.granted = true;
+        c.told = valid_until;
+        events_.push_back({.kind = what::granted, .tag = c.tag, .valid_until = valid_until});
+    }
+
+    void refuse(core::claim_id id, errc reason)
+    {
+        at(id).now = stage::ended;
+        events_.push_back({.kind = what::refused, .reason = reason, .tag = at(id).tag});
+    }
+
+    void confirm(core::claim_id id, core::time_point valid_until, core::time_point now)
+    {
+        claim& c = at(id);
+        c.told = std::min(valid_until, latest(c));
+        if (c.told <= now)
+            return lose(id);
+        events_.push_back({.kind = what::validity, .tag = c.tag, .valid_until = c.told});
+    }
+
+    void lose(core::claim_id id) { events_.push_back({.kind = what::lost, .tag = at(id).tag}); }
+
+    void end_release(std::size_t place, release_outcome outcome)
+    {
+        const claim& c = at(unanswered_releases[place]);
+        events_.push_back({.kind = what::released, .outcome = outcome, .tag = c.tag});
+        unanswered_releases.erase(unanswered_releases.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+
+    void frees(std::uint64_t tag, core::time_point when, errc reason)
+    {
+        events_.push_back({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
+    }
+
+    core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
+        const core::claim_terms& terms, core::time_point now) override
+    {
+        check(!is_closed, "no attempt after the end");
+        for (const claim& c : claims)
+            check(c.now == stage::ended || c.resource != resource, "one claim on a resource");
+        claims.push_back(
+            {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now});
+        const core::claim_id id = claims.size();
+        if (answers == at_once::grant)
+            grant(id, now + terms.ttl, now);
+        else if (answers == at_once::refuse)
+            refuse(id, errc::contended);
+        return id;
+    }
+
+    errc abandon(core::claim_id id, core::time_point) override
+    {
+        check(at(id).now == stage::asking, "only what is open is abandoned");
+        at(id).now = stage::ended;
+        return abandoned_as;
+    }
+
+    void renew(std::span<const core::claim_id> ids, bool, core::time_point now) override
+    {
+        check(!ids.empty() && !is_closed, "a renewal is of something");
+        for (const core::claim_id id : ids) {
+            check(at(id).now == stage::held, "only what is held is renewed");
+            at(id).asked = now;
+        }
+    }
+
+    void release(core::claim_id id, core::time_point) override
+    {
+        check(at(id).now == stage::held && !is_closed, "only what is held is released");
+        at(id).now = stage::ended;
+        at(id).released = true;
+        unanswered_releases.push_back(id);
+    }
+
+    void watch(std::uint64_t tag, std::string_view, core::time_point) override
+    {
+        watched.push_back(tag);
+    }
+
+    core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }
+
+    std::optional<core::backend_event> next_event() override
+    {
+        if (events_.empty())
+            return std::nullopt;
+        const core::backend_event e = events_.front();
+        events_.pop_front();
+        return e;
+    }
+
+    core::time_point wake_at() const noexcept override { return core::never; }
+    void wake(core::time_point) override {}
+    std::span<core::connection* const> connections() noexcept override { return {}; }
+    bool drained() const noexcept override { return clean; }
+    void close(core::time_point) override
+    {
+        check(!is_closed, "a backend is closed once");
+        is_closed = true;
+    }
+    std::vector<node_stats> nodes() const override { return {}; }
+
+private:
+    using what = core::backend_event::what;
+    std::deque<core::backend_event> events_;
+};
+
+} // namespace holdfast::fuzz

@@ -1,0 +1,176 @@
+// The greeting of a node: by right answers, wrong ones, and bytes that are none.
+#include "redlock/handshake.hpp"
+
+#include "fuzz/checks.hpp"
+#include "fuzz/input.hpp"
+#include "fuzz/replies.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <string>
+
+namespace {
+
+using namespace holdfast::fuzz;
+using holdfast::redis::handshake;
+using holdfast::redis::node_settings;
+using outcome = handshake::outcome;
+namespace redis = holdfast::redis;
+namespace resp = holdfast::resp;
+
+const std::string secret = "s3cret%word";
+
+struct greeting {
+    node_settings settings{};
+    handshake h{};
+    resp::reader commands{}, replies{};
+    std::string out{};
+    std::deque<words> unanswered{};
+    outcome result = outcome::going_on;
+    bool said_primary = false; // or would not say
+    unsigned digests = 0;
+
+    explicit greeting(input& in)
+    {
+        const std::uint8_t choices = in.byte();
+        settings.password = (choices & 1) != 0 ? secret : "";
+        settings.user = (choices & 2) != 0 ? "shop" : "";
+        settings.client_name = (choices & 4) != 0 ? "till 7" : "";
+        settings.database = (choices & 8) != 0 ? 3 : 0;
+    }
+
+    void start()
+    {
+        result = outcome::going_on;
+        said_primary = false;
+        digests = 0;
+        unanswered.clear();
+        replies.reset();
+        h.start(settings, out);
+        take_commands();
+    }
+
+    void take_commands()
+    {
+        commands.feed(out);
+        out.clear();
+        while (commands.next() == resp::reader::status::reply)
+            unanswered.push_back(words_of(commands.reply()));
+        check(commands.problem().empty(), "commands are well formed");
+    }
+
+    void receive(std::string_view bytes)
+    {
+        replies.feed(bytes);
+        while (result == outcome::going_on && replies.next() == resp::reader::status::reply)
+            take_reply(replies.reply());
+        if (!replies.problem().empty())
+            result = outcome::failed; // the session would close
+        else if (result == outcome::failed)
+            check_reason();
+        else if (result == outcome::ready)
+            check_ready();
+        else
+            check(!unanswered.empty(), "a greeting that goes on waits for something");
+    }
+
+    void take_reply(redis::reply answer)
+    {
+        check(!unanswered.empty(), "no reply is wanted that was not asked for");
+        const words command = unanswered.front();
+        unanswered.pop_front();
+        enter(command, answer);
+        result = h.on_reply(answer, out);
+        take_commands();
+    }
+
+    void enter(const words& command, redis::reply answer)
+    {
+        const resp::value& v = answer.front();
+        if (command[0] == "HELLO" || command[0] == "ROLE") {
+            for (const resp::value& each : answer)
+                said_primary = said_primary || each.text == "master";
+            said_primary =
+                said_primary || (v.what == resp::kind::error && v.text.starts_with("NOPERM"));
+        } else if (command[0] == "SCRIPT") {
+            const bool is_release = command.back() == redis::release_script.text;
+            digests +=
+                v.text == (is_release ? redis::release_script.digest : redis::renew_script.digest)
+                    ? 1u
+                    : 0u;
+        }
+    }
+
+    void check_reason() const
+    {
+        const std::string& text = h.why().text;
+        check(h.why().code.failed(), "a failure has a reason");
+        check(text.size() <= 800, "a reason is short");
+        check(std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; }),
+            "a reason can be logged");
+        check(settings.password.empty() || text.find(secret) == std::string::npos,
+            "no reason holds the password");
+    }
+
+    void check_ready() const
+    {
+        check(unanswered.empty(), "a node is ready when everything is answered");
+        check(said_primary, "a node is ready only as a primary");
+        check(digests == 2, "a node is ready only with our scripts");
+    }
+};
+
+// One reply, more or less, to what was asked last.
+std::string next_bytes(greeting& g, input& in)
+{
+    std::string bytes;
+    switch (in.below(8)) {
+    case 0:
+        bytes = common_reply(in);
+        break;
+    case 1:
+        append_value(bytes, in);
+        break;
+    case 2:
+        bytes = in.text(in.byte());
+        break;
+    case 3: // as servers do that do not know a command
+        bytes = "-ERR unknown command, with " + short_line(in) + secret + short_line(in) + "\r\n";
+        break;
+    case 4: // of the other script
+        if (g.unanswered.front()[0] == "SCRIPT")
+            bytes = blob(g.unanswered.size() == 1 ? redis::release_script.digest
+                                                  : redis::renew_script.digest);
+        else
+            bytes = "-ERR unknown command\r\n";
+        break;
+    default:
+        bytes = greeting_reply(g.unanswered.front(), short_line(in));
+    }
+    return bytes;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    input in(data, size);
+    greeting g(in);
+    std::string all;
+    g.start();
+    while (!in.empty() && g.result == outcome::going_on) {
+        const std::string bytes = next_bytes(g, in);
+        all += bytes;
+        g.receive(bytes);
+    }
+
+    // The next connection begins anew, and hears the same at once.
+    const outcome result = g.result;
+    const std::string run_id = g.h.run_id(), why = g.h.why().text;
+    g.start();
+    check(g.unanswered.size() == 1 && g.h.run_id().empty(), "a greeting begins anew");
+    g.receive(all);
+    check(g.result == result && g.h.run_id() == run_id && g.h.why().text == why,
+        "a greeting ends the same way in one piece");
+    return 0;
+}

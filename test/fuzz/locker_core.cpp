@@ -1,0 +1,225 @@
+// The locker core, under users and a backend that do anything in any order, and books of what must
+// come of it.
+#include "fuzz/locker_world.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace {
+
+using namespace holdfast::fuzz;
+namespace core = holdfast::core;
+using core::slot_id;
+using holdfast::errc;
+
+constexpr core::duration longest_guard = 450ms;
+
+// Whoever uses the locker, and what its backend answers.
+struct user final : locker_world {
+    using locker_world::locker_world;
+
+    std::uint64_t last_tag = 0;
+    slot_id some_old_lease = 0;
+    const bool clean = in.flag(); // nothing is left to be cleaned up when it closes
+
+    void begin_wait()
+    {
+        static constexpr std::chrono::milliseconds limits[] = {
+            20ms, 0ms, 5ms, 100ms, 400ms, holdfast::forever};
+        const std::string name(1, static_cast<char>('A' + in.below(3)));
+        const std::size_t kind = in.below(std::size(kinds));
+        const std::uint64_t tag = ++last_tag;
+        const auto limit = in.one_of(limits);
+        waits[tag] = {name, 0, kind};
+        const slot_id id =
+            locker.acquire(tag, name, core::terms_of(kinds[kind]), limit, in.below(5) == 1, now);
+        waits[tag].id = id;
+    }
+
+    void cancel_one()
+    {
+        if (waits.empty())
+            return;
+        const auto chosen = std::next(waits.begin(),
+            static_cast<std::ptrdiff_t>(in.below(std::min<std::size_t>(waits.size(), 256))));
+        if (locker.cancel(chosen->second.id, in.flag(), now))
+            waits.erase(chosen);
+    }
+
+    void use_lease()
+    {
+        if (leases.empty())
+            return;
+        const auto chosen = std::next(leases.begin(),
+            static_cast<std::ptrdiff_t>(in.below(std::min<std::size_t>(leases.size(), 256))));
+        const slot_id id = chosen->first;
+        lease& l = chosen->second;
+        switch (in.below(4)) {
+        case 0:
+            return extend(id, l);
+        case 1:
+            if (locker.release(id, ++last_tag, now))
+                releases.insert(last_tag);
+            else
+                check(l.gone, "a lease can be released once");
+            return;
+        case 2:
+            locker.drop(id, now);
+            note();
+            check(!locker.alive(id), "what was dropped is over");
+            leases.erase(id);
+            return;
+        default: // ids that name nothing any more
+            locker.drop(some_old_lease, now);
+            check(!locker.release(some_old_lease, 0, now), "nothing cannot be released");
+            check(locker.extend(some_old_lease, now) == errc::not_held, "nor extended");
+            some_old_lease = id + (slot_id(1) << 63);
+        }
+    }
+
+    void extend(slot_id id, lease& l)
+    {
+        const errc refusal = locker.extend(id, now);
+        check((refusal == errc{}) == (locker.must_stop(id) == errc{}), "only a good lease extends");
+        if (refusal == errc{} && !l.extending) {
+            l.extending = true;
+            l.extension_sent = now;
+        }
+    }
+
+    // The backend answers something that is open.
+    void answer()
+    {
+        if (store.claims.empty())
+            return;
+        const std::size_t count = store.claims.size();
+        const std::size_t first = in.below(std::min<std::size_t>(count, 256));
+        for (std::size_t i = 0; i < count; ++i) {
+            const core::claim_id id = count - (first + i) % count;
+            const backend::claim& c = store.at(id);
+            if (c.now == backend::stage::asking)
+                return answer_attempt(id);
+            if (c.now == backend::stage::held)
+                return answer_renewal(id);
+        }
+    }
+
+    void answer_attempt(core::claim_id id)
+    {
+        static constexpr errc reasons[] = {
+            errc::contended, errc::unreachable, errc::permission_denied, errc::too_late};
+        const std::uint8_t choice = in.byte();
+        if (choice % 4 == 0)
+            store.refuse(id, reasons[choice / 4 % 4]);
+        else
+            store.grant(id, now + 5ms * choice, now);
+    }
+
+    void answer_renewal(core::claim_id id)
+    {
+        const std::uint8_t choice = in.byte();
+        if (choice < 16)
+            store.lose(id);
+        else
+            store.confirm(id, now + 40ms * (choice - 16), now);
+    }
+
+    void answer_others()
+    {
+        constexpr errc reasons[] = {errc{}, errc::key_conflict};
+        const std::size_t choice = in.byte();
+        const std::size_t releasing = store.unanswered_releases.size();
+        if (releasing > 0)
+            store.end_release(
+                choice % releasing, static_cast<holdfast::release_outcome>(choice % 3));
+        else if (!store.watched.empty())
+            store.frees(store.watched[choice % store.watched.size()],
+                choice % 8 == 0 ? core::never : now + 1ms * int(choice), reasons[choice % 16 == 1]);
+    }
+
+    void step()
+    {
+        const std::uint8_t choice = in.byte();
+        store.answers = choice >= 240   ? backend::at_once::refuse
+                        : choice >= 224 ? backend::at_once::grant
+                                        : backend::at_once::nothing;
+        random.exhausted = choice >= 216 && choice < 224;
+        switch (choice % 8) {
+        case 0:
+            begin_wait();
+            break;
+        case 1:
+            cancel_one();
+            break;
+        case 2:
+            use_lease();
+            break;
+        case 3:
+        case 4:
+            answer();
+            break;
+        case 5:
+            answer_others();
+            break;
+        case 6:
+            now += 1ms * (in.byte() % 64);
+            break;
+        default: // sometimes late
+            now = std::max(now, locker.wake_at() == core::never ? now : locker.wake_at());
+            now += in.below(16) == 15 ? 2s : 0s;
+        }
+        wake();
+    }
+
+    void close_and_check()
+    {
+        store.answers = backend::at_once::nothing;
+        store.clean = clean;
+        const core::time_point began = now;
+        closing = true;
+        locker.close(now);
+        note();
+        check(waits.empty(), "closing ends all waits");
+        for (const auto& [id, l] : leases)
+            check(!l.working, "closing stops all work");
+        begin_wait();
+        note();
+        check(waits.empty(), "nobody waits for a closed locker");
+        while (!closed) {
+            check(locker.wake_at() != core::never, "closing comes to an end");
+            now = std::max(now, locker.wake_at());
+            wake();
+        }
+        check(now <= began + longest_guard + 500ms, "closing is bounded");
+        while (!store.unanswered_releases.empty())
+            store.end_release(0, {});
+        wake();
+        check(releases.empty(), "every release has an outcome");
+        for (const backend::claim& c : store.claims) {
+            check(c.now == backend::stage::ended, "every claim ends");
+            check(c.released == c.granted, "what was granted is given back");
+        }
+        while (!leases.empty()) {
+            locker.drop(leases.begin()->first, now);
+            note();
+            leases.erase(leases.begin());
+        }
+        holdfast::locker_stats s;
+        locker.add_to(s);
+        check(s.held == 0 && s.acquired == s.released + s.lost, "the statistics add up");
+        check(locker.wake_at() == core::never, "a closed locker sleeps for ever");
+    }
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    input in(data, size);
+    user u(in);
+    while (!in.empty())
+        u.step();
+    u.close_and_check();
+    return 0;
+}

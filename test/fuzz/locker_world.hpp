@@ -1,0 +1,175 @@
+#pragma once
+
+#include "core/locker_core.hpp"
+
+#include "core/terms.hpp"
+#include "fuzz/backend.hpp"
+#include "fuzz/checks.hpp"
+#include "fuzz/input.hpp"
+#include "support/times.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace holdfast::fuzz {
+
+using namespace std::chrono_literals;
+
+inline const lock_options kinds[] = {
+    {.ttl = 300ms},
+    {.ttl = 300ms, .renewal = renewal::manual, .handoff_limit = 2},
+    {.ttl = 300ms, .drift = 0ms, .guard = 0ms, .handoff_limit = 0},
+    {.ttl = 20ms, .drift = 1ms, .guard = 3ms, .handoff_time = 5ms},
+    {.ttl = 9s, .max_hold = 700ms},
+};
+
+class entropy final : public core::entropy {
+public:
+    bool fill(std::span<std::byte> out) noexcept override
+    {
+        std::fill(out.begin(), out.end(), std::byte(++calls_));
+        return !exhausted;
+    }
+    bool exhausted = false;
+
+private:
+    unsigned char calls_ = 0;
+};
+
+// What a user of the locker knows of a lease.
+struct lease {
+    std::string resource;
+    core::duration ttl{}, drift{}, guard{};
+    bool working = true; // not yet told to stop
+    bool gone = false;
+    bool extending = false;
+    core::time_point ends_at = core::never; // at the latest, since it was told to stop
+    core::time_point extension_sent{};
+};
+
+struct waiting {
+    std::string resource;
+    core::slot_id id = 0; // 0: can not be cancelled any more
+    std::size_t kind = 0;
+};
+
+// A locker core, and the books of its waits and leases.
+struct locker_world {
+    using effect = core::effect;
+    using what = core::effect::what;
+    using slot_id = core::slot_id;
+
+    explicit locker_world(input& choices) : in(choices) {}
+
+    input& in;
+    backend store;
+    entropy random;
+    core::locker_core locker{
+        store, random, locker_options{.retry_min = 8ms, .retry_max = 128ms, .max_waiting = 6}, 1};
+    core::time_point now = test::start;
+
+    std::map<std::uint64_t, waiting> waits;
+    std::map<slot_id, lease> leases; // whose objects live
+    std::map<std::string, std::uint64_t> last_acquired;
+    std::set<std::uint64_t> releases; // whose outcome is still to come
+    bool closing = false, closed = false;
+
+    void note()
+    {
+        while (const auto e = locker.next_effect())
+            note(*e);
+        check_books();
+    }
+
+    void note(const effect& e)
+    {
+        switch (e.kind) {
+        case what::acquired:
+            return on_acquired(e);
+        case what::wait_ended:
+            check(waits.erase(e.tag) == 1, "a wait ends once");
+            return;
+        case what::released:
+            check(releases.erase(e.tag) == 1, "a release ends once");
+            return;
+        case what::closed:
+            check(closing && !closed, "a locker is closed once");
+            closed = true;
+            return;
+        case what::must_stop:
+        case what::gone:
+        case what::extended:
+            break;
+        }
+        check(leases.contains(e.lease), "what is told of a lease is of one that lives");
+        lease& l = leases[e.lease];
+        check(!l.gone, "nothing is heard of a lease that is gone");
+        if (e.kind == what::extended) {
+            check(l.extending, "an extension ends once");
+            l.extending = false;
+            if (e.reason == errc{})
+                check(told(e.lease) >= l.extension_sent + l.ttl - l.drift, "extended is longer");
+            return;
+        }
+        check(e.kind == what::gone || l.working, "work is told to stop once");
+        l.working = false;
+        l.gone = e.kind == what::gone;
+    }
+
+    void on_acquired(const effect& e)
+    {
+        check(waits.contains(e.tag), "a wait ends once");
+        const waiting w = waits[e.tag];
+        waits.erase(e.tag);
+        for (const auto& [id, other] : leases)
+            check(!other.working || other.resource != w.resource, "one works under a resource");
+        check(last_acquired[w.resource] < e.tag, "first come, first served");
+        check(!closing, "nothing is acquired when a locker closes");
+        check(!leases.contains(e.lease), "a new lease has a new name");
+        last_acquired[w.resource] = e.tag;
+        const core::lease_terms t = core::terms_of(kinds[w.kind]);
+        leases[e.lease] = {
+            .resource = w.resource, .ttl = t.ttl, .drift = t.drift, .guard = t.guard};
+    }
+
+    // The validity of the claim behind a lease, as the backend has told it.
+    core::time_point told(slot_id id) const
+    {
+        const auto& all = store.claims;
+        const auto found = std::find_if(
+            all.rbegin(), all.rend(), [id](const backend::claim& c) { return c.tag == id; });
+        check(found != all.rend(), "every lease comes of a claim");
+        return found->told;
+    }
+
+    void check_books()
+    {
+        locker_stats s;
+        locker.add_to(s);
+        check(s.waiting == waits.size(), "the statistics count the waits");
+        for (auto& [id, l] : leases) {
+            check(l.working == (locker.must_stop(id) == errc{}), "must_stop() says the same");
+            const core::time_point end = told(id);
+            check(locker.valid_until(id) <= end, "a lease ends when its claim does");
+            check(!locker.held(id, now) || now < end, "what has ended is not held");
+            check(locker.valid_until(id) <= l.ends_at, "once work must stop, the end stays");
+            if (!l.working)
+                l.ends_at = locker.valid_until(id);
+            check(!l.gone || !locker.held(id, now), "what is gone is not held");
+        }
+    }
+
+    // As a shell does. The time to stop is then told by the clock, whatever the backend says.
+    void wake()
+    {
+        locker.wake(now);
+        note();
+        check(locker.wake_at() > now, "a core that was woken can sleep");
+        for (const auto& [id, l] : leases)
+            check(!l.working || now < locker.valid_until(id) - l.guard, "work stops in time");
+    }
+};
+
+} // namespace holdfast::fuzz

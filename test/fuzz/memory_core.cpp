@@ -1,0 +1,173 @@
+// The backend in memory: two lockers on one store, compared with the simplest model of it.
+#include "memory/memory_core.hpp"
+
+#include "fuzz/checks.hpp"
+#include "fuzz/input.hpp"
+#include "support/times.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace {
+
+using namespace holdfast::fuzz;
+using namespace std::chrono_literals;
+namespace core = holdfast::core;
+using core::backend_event;
+using holdfast::errc;
+using holdfast::release_outcome;
+using what = backend_event::what;
+
+struct held {
+    std::uint64_t tag = 0;
+    core::time_point until{};
+};
+
+struct claim {
+    core::claim_id id = 0;
+    std::string resource;
+    core::claim_terms terms{};
+};
+
+struct world {
+    explicit world(input& choices) : in(choices) {}
+
+    input& in;
+    std::shared_ptr<holdfast::in_process::store> keys =
+        std::make_shared<holdfast::in_process::store>();
+    holdfast::in_process::memory_core cores[2]{
+        holdfast::in_process::memory_core(keys), holdfast::in_process::memory_core(keys)};
+    core::time_point now = holdfast::test::start;
+    std::map<std::string, held> model;
+    std::map<std::uint64_t, claim> claims[2]; // by tag: granted and not yet released
+    std::uint64_t last_tag = 0, last_fence = 0;
+
+    bool owns(std::uint64_t tag, const std::string& resource) const
+    {
+        const auto found = model.find(resource);
+        return found != model.end() && found->second.tag == tag && found->second.until > now;
+    }
+
+    // The one event that must have come.
+    backend_event expect(std::size_t who, what kind, std::uint64_t tag)
+    {
+        const std::optional<backend_event> e = cores[who].next_event();
+        check(e && e->kind == kind && e->tag == tag, "what the model expects happens");
+        return *e;
+    }
+
+    void attempt(std::size_t who)
+    {
+        const std::string resource(1 + in.below(3), static_cast<char>('A' + in.below(64)));
+        static constexpr core::duration ttls[] = {1ms, 20ms, 300ms, 24h};
+        const core::duration ttl = in.one_of(ttls);
+        const core::claim_terms terms{.ttl = ttl, .drift = ttl / 100, .useful = 0ms};
+        const std::uint64_t tag = ++last_tag;
+        core::owner_token token;
+        token.text.fill('x');
+        const std::string digits = std::to_string(tag);
+        digits.copy(token.text.data(), digits.size());
+
+        const auto found = model.find(resource);
+        const bool is_free = found == model.end() || found->second.until <= now;
+        const core::claim_id id = cores[who].attempt(tag, resource, token, terms, now);
+        if (!is_free) {
+            check(expect(who, what::refused, tag).reason == errc::contended, "a refusal says why");
+            return;
+        }
+        const backend_event granted = expect(who, what::granted, tag);
+        check(granted.valid_until == now + terms.ttl - terms.drift, "a lease lasts its ttl");
+        check(granted.fence && *granted.fence > last_fence, "fencing tokens grow");
+        last_fence = *granted.fence;
+        model[resource] = {tag, now + ttl};
+        claims[who][tag] = {id, resource, terms};
+    }
+
+    auto choose(std::size_t who)
+    {
+        auto& mine = claims[who];
+        return std::next(mine.begin(), static_cast<std::ptrdiff_t>(in.wide() % mine.size()));
+    }
+
+    void renew(std::size_t who)
+    {
+        const auto& [tag, c] = *choose(who);
+        cores[who].renew({&c.id, 1}, in.flag(), now);
+        if (!owns(tag, c.resource)) {
+            expect(who, what::lost, tag);
+            return;
+        }
+        model[c.resource].until = now + c.terms.ttl;
+        check(expect(who, what::validity, tag).valid_until == now + c.terms.ttl - c.terms.drift,
+            "a renewal lasts the ttl");
+    }
+
+    void release(std::size_t who)
+    {
+        const auto chosen = choose(who);
+        const auto& [tag, c] = *chosen;
+        const bool ours = owns(tag, c.resource);
+        cores[who].release(c.id, now);
+        const auto outcome = ours ? release_outcome::released : release_outcome::expired;
+        check(expect(who, what::released, tag).outcome == outcome, "a release says what it did");
+        if (ours)
+            model.erase(c.resource);
+        claims[who].erase(chosen);
+    }
+
+    void watch(std::size_t who)
+    {
+        const std::string resource(1, static_cast<char>('A' + in.below(64)));
+        const auto found = model.find(resource);
+        cores[who].watch(++last_tag, resource, now);
+        const core::time_point frees = expect(who, what::frees, last_tag).valid_until;
+        if (found != model.end() && found->second.until > now)
+            check(frees == found->second.until, "a watch tells the end");
+        else
+            check(frees <= now, "a free resource is free now");
+    }
+
+    void step()
+    {
+        const std::size_t choice = in.byte(), who = choice & 1;
+        switch (choice / 2 % 6) {
+        case 0:
+        case 1:
+            attempt(who);
+            break;
+        case 2:
+            if (!claims[who].empty())
+                renew(who);
+            break;
+        case 3:
+            if (!claims[who].empty())
+                release(who);
+            break;
+        case 4:
+            watch(who);
+            break;
+        default:
+            now += 1ms * (in.byte() + 1);
+        }
+        for (auto& c : cores) {
+            check(!c.next_event(), "nothing happens that was not asked for");
+            check(c.drained() && c.wake_at() == core::never, "memory has nothing to wait for");
+        }
+    }
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    input in(data, size);
+    world w(in);
+    while (!in.empty())
+        w.step();
+    for (std::size_t who : {0u, 1u}) {
+        while (!w.claims[who].empty())
+            w.release(who);
+    }
+    return 0;
+}

@@ -1,0 +1,213 @@
+// Pushes between replies: hints that nobody asked for come at any time, and every reply still finds
+// its request, in order, however the bytes arrive.
+#include "redlock/node_session.hpp"
+
+#include "fuzz/checks.hpp"
+#include "fuzz/input.hpp"
+#include "fuzz/replies.hpp"
+#include "support/times.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <cstring>
+#include <deque>
+#include <string>
+
+namespace {
+
+using namespace holdfast::fuzz;
+using namespace std::chrono_literals;
+namespace core = holdfast::core;
+namespace redis = holdfast::redis;
+namespace resp = holdfast::resp;
+using holdfast::errc;
+
+redis::node_settings settings()
+{
+    return {.where = {.host = "a", .port = 1, .path = {}},
+        .name = "a:1",
+        .user = {},
+        .password = {},
+        .client_name = "shop",
+        .connect_timeout = 2s,
+        .silence_timeout = 10s,
+        .reconnect_min = 50ms,
+        .reconnect_max = 2s,
+        .max_requests = 16,
+        .max_bytes = 1000};
+}
+
+std::string in_words(const std::string& reply)
+{
+    resp::reader r;
+    r.feed(reply);
+    check(r.next() == resp::reader::status::reply, "a made-up reply is one");
+    std::string out;
+    describe(out, r.reply());
+    return out;
+}
+
+// A session, the node at its other end, and the one who asks.
+struct world final : redis::session_owner {
+    explicit world(input& choices) : in(choices) {}
+
+    input& in;
+    redis::node_session session{0, settings(), *this, 1};
+    core::time_point now = holdfast::test::start;
+    resp::reader commands;
+    std::string on_its_way; // from the node
+    bool ready = false, down = false;
+    struct expected {
+        std::uint64_t reference;
+        std::string reply; // in words; nothing while the node has not answered
+    };
+    std::deque<expected> unanswered;
+    std::size_t answered = 0; // of these
+    std::uint64_t last_reference = 0;
+
+    std::string admit(std::size_t) override { return {}; }
+
+    void on_ready(std::size_t, core::time_point) override
+    {
+        check(!ready, "a session gets ready once");
+        ready = true;
+    }
+
+    void on_reply(
+        std::size_t, const redis::request& r, redis::reply answer, core::time_point) override
+    {
+        check(!unanswered.empty() && r.reference == unanswered.front().reference,
+            "replies find their requests in order");
+        std::string reply;
+        describe(reply, answer);
+        check(answered > 0 && reply == unanswered.front().reply, "a request gets its own reply");
+        unanswered.pop_front();
+        --answered;
+    }
+
+    void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
+    {
+        check(!down && !unanswered.empty() && r.reference == unanswered.front().reference,
+            "orphans are told of in order, before the node is down");
+        check(session.now() == redis::node_session::reachability::down, "nobody sends from here");
+        unanswered.pop_front();
+        answered -= answered > 0 ? 1 : 0;
+    }
+
+    void on_down(std::size_t, core::time_point) override
+    {
+        check(!down, "a session goes down once");
+        down = true;
+    }
+
+    void push_now_and_then()
+    {
+        if (in.below(3) == 0)
+            append_push(on_its_way, in);
+    }
+
+    // Lets bytes arrive, as many at a time as the input says.
+    void deliver(std::size_t most)
+    {
+        while (!on_its_way.empty() && session.wants_open() && most > 0) {
+            const std::size_t piece = in.flag() ? on_its_way.size() : 1 + in.below(16);
+            const std::span<char> space = session.read_space();
+            const std::size_t n = std::min({piece, most, on_its_way.size(), space.size()});
+            std::memcpy(space.data(), on_its_way.data(), n);
+            on_its_way.erase(0, n);
+            most -= n;
+            session.received(n, now);
+        }
+    }
+
+    void greet()
+    {
+        session.wake(now);
+        session.opened(now);
+        push_now_and_then();
+        for (std::string sent(session.output()); !sent.empty(); sent = session.output()) {
+            session.written(sent.size());
+            commands.feed(sent);
+            while (commands.next() == resp::reader::status::reply) {
+                on_its_way += greeting_reply(words_of(commands.reply()), "abc");
+                push_now_and_then();
+            }
+            deliver(on_its_way.size());
+        }
+        check(ready && !down, "pushes do not disturb a greeting");
+    }
+
+    void ask()
+    {
+        session.send("x", {.reference = ++last_reference, .kind = 0, .sent = now});
+        unanswered.push_back({last_reference, {}});
+    }
+
+    void answer()
+    {
+        if (answered == unanswered.size())
+            return;
+        std::string reply;
+        append_value(reply, in);
+        unanswered[answered++].reply = in_words(reply);
+        on_its_way += reply;
+    }
+
+    void step()
+    {
+        switch (in.below(6)) {
+        case 0:
+        case 1:
+            return ask();
+        case 2:
+        case 3:
+            return answer();
+        case 4:
+            return append_push(on_its_way, in);
+        default:
+            return deliver(in.byte());
+        }
+    }
+
+    void answer_all()
+    {
+        while (answered < unanswered.size()) {
+            answer();
+            push_now_and_then();
+        }
+        deliver(on_its_way.size());
+        check(unanswered.empty() && session.outstanding() == 0, "every request gets a reply");
+        check(!down && session.wants_open() && !session.stats().last_error.failed() == !failed(),
+            "a good node stays connected");
+    }
+
+    // The last reply may have been an error, which is remembered as the node's.
+    bool failed() const { return session.stats().last_error == errc::node_error; }
+
+    // What is no reply ends the connection, and all that was under way on it.
+    void break_off(bool inside)
+    {
+        ask();
+        ask();
+        on_its_way = inside ? "*1\r\n>1\r\n+x\r\n" : ">1\r\n?";
+        deliver(on_its_way.size());
+        check(down && !session.wants_open(), "a push in the wrong place ends the connection");
+        check(unanswered.empty() && session.outstanding() == 0, "its requests are orphans");
+        session.closed(boost::asio::error::operation_aborted, now);
+    }
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    input in(data, size);
+    world w(in);
+    const bool inside = in.flag();
+    w.greet();
+    while (!in.empty())
+        w.step();
+    w.answer_all();
+    w.break_off(inside);
+    return 0;
+}

@@ -1,0 +1,247 @@
+// The Redlock core over nodes that answer, lie, stammer, are slow or break off, compared with books
+// of what really went over the wires.
+#include "fuzz/redlock_world.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace {
+
+using namespace holdfast::fuzz;
+using namespace std::chrono_literals;
+namespace core = holdfast::core;
+namespace redis = holdfast::redis;
+using holdfast::errc;
+
+constexpr core::duration longest_ttl = 60s;
+
+// Whoever uses the core, and whatever happens to its nodes.
+struct user final : redlock_world {
+    using redlock_world::redlock_world;
+
+    const bool hasty = in.flag(); // closes with releases under way
+    std::uint64_t last_tag = 0;
+
+    void attempt()
+    {
+        static constexpr core::claim_terms kinds[] = {{1s, 12ms, 50ms}, {20ms, 2ms, 1ms},
+            {300ms, 5ms, 50ms}, {longest_ttl, 602ms, 3s}, {10s, 0ms, 0ms}};
+        const std::uint64_t tag = ++last_tag;
+        core::owner_token token;
+        token.text.fill('0');
+        const std::string digits = std::to_string(tag);
+        token_start.copy(token.text.data(), token_start.size());
+        digits.copy(token.text.data() + token.text.size() - digits.size(), digits.size());
+
+        claim_book b;
+        b.tag = tag;
+        b.resource = in.flag() ? "A" : "B";
+        b.token = token.view();
+        b.terms = in.one_of(kinds);
+        b.nodes = nodes.size();
+        b.deadline = now + connect_timeout + redlock.patience(b.terms.ttl);
+        open[tag] = b;
+        core::claim_id id = 0;
+        act([&] { id = redlock.attempt(tag, b.resource, token, b.terms, now); });
+        if (const auto still = open.find(tag); still != open.end())
+            still->second.id = id;
+    }
+
+    // The open claim of that stage which the input chooses, or null.
+    claim_book* choose(stage wanted)
+    {
+        std::vector<claim_book*> all;
+        for (auto& [tag, b] : open) {
+            if (b.now == wanted)
+                all.push_back(&b);
+        }
+        return all.empty() ? nullptr : all[in.wide() % all.size()];
+    }
+
+    void abandon(claim_book& b)
+    {
+        const core::claim_id id = b.id;
+        open.erase(b.tag);
+        act([&] { check(redlock.abandon(id, now) != errc{}, "what was abandoned has a reason"); });
+    }
+
+    void release(claim_book& b)
+    {
+        b.now = stage::releasing;
+        b.deadline = now + redlock.patience(b.terms.ttl);
+        act([&] { redlock.release(b.id, now); });
+    }
+
+    void renew()
+    {
+        std::vector<core::claim_id> some;
+        for (auto& [tag, b] : open) {
+            if (b.now == stage::held && (some.empty() || in.flag()))
+                some.push_back(b.id);
+        }
+        if (!some.empty())
+            act([&] { redlock.renew(some, in.flag(), now); }, true);
+    }
+
+    bool is_quiet() const
+    {
+        return std::all_of(nodes.begin(), nodes.end(), [](const node& n) { return n.is_quiet(); });
+    }
+
+    void check_reasons() const
+    {
+        for (const holdfast::node_stats& n : redlock.nodes())
+            check(n.reason.find(token_start) == std::string::npos, "no reason holds a token");
+    }
+
+    void misbehave(node& n);
+    void step();
+    void finish();
+};
+
+void user::misbehave(node& n)
+{
+    static constexpr std::string_view errors[] = {"ERR no", "OOM no", "NOPERM no", "MOVED 1 a:1"};
+    std::string made_up;
+    const std::size_t choice = in.below(12);
+    switch (choice) {
+    case 0:
+        return n.take(in.byte());
+    case 1:
+        return deliver(n, in.byte());
+    case 2:
+        if (n.is_open() || n.wants_to_open())
+            act([&] { n.close(now, boost::asio::error::connection_reset); });
+        return;
+    case 3: // somebody else is quicker
+        n.keys.try_emplace("A", node::held_key{"another", now + 10ms * in.byte(), now, {}});
+        return;
+    case 4:
+        if (n.wants_to_open())
+            act([&] { n.open(now); });
+        return;
+    case 5:
+        if (n.next() == nullptr)
+            return;
+        if (n.next()->text[0] == "EVALSHA")
+            return n.answer("-NOSCRIPT No matching script. Please use EVAL.\r\n");
+        return n.answer(n.execute(now));
+    case 6:
+        if (honest)
+            return;
+        n.keys.clear();
+        n.run_id = "run" + std::to_string(in.below(4));
+        return;
+    case 7: // as servers do that do not know a command
+        if (n.next() == nullptr)
+            return;
+        made_up = "-" + std::string(in.one_of(errors)) + ", with args beginning with: ";
+        for (const std::string& word : n.next()->text)
+            made_up += "'" + word.substr(0, 40) + "', ";
+        std::replace(made_up.begin(), made_up.end(), '\r', ' ');
+        std::replace(made_up.begin(), made_up.end(), '\n', ' ');
+        made_up += "\r\n";
+        break;
+    case 8:
+        append_value(made_up, in);
+        break;
+    case 9:
+        made_up = in.text(in.below(32));
+        break;
+    case 10:
+        append_push(made_up, in);
+        if (n.is_open())
+            n.answers += made_up;
+        return;
+    default:
+        made_up = common_reply(in);
+    }
+    if (honest)
+        return;
+    if (n.next() != nullptr)
+        n.answer(made_up);
+    else if (n.is_open())
+        n.answers += made_up;
+}
+
+void user::step()
+{
+    static constexpr core::duration times[] = {1ms, 5ms, 30ms, 100ms, 400ms, 1s, 4s};
+    const std::uint8_t choice = in.byte();
+    claim_book* b = nullptr;
+    switch (choice % 12) {
+    case 0:
+    case 1:
+        return attempt();
+    case 2:
+        b = choose(stage::held);
+        return b != nullptr ? release(*b) : void();
+    case 3:
+        b = choose(stage::asking);
+        return b != nullptr ? abandon(*b) : void();
+    case 4:
+        return renew();
+    case 5:
+        watches.insert(++last_tag);
+        return act([&] { redlock.watch(last_tag, in.flag() ? "A" : "B", now); });
+    case 6:
+        return serve(nodes[in.below(nodes.size())]);
+    case 7:
+        for (node& n : nodes)
+            serve(n);
+        return;
+    case 8:
+        return choice < 240 ? pass(in.one_of(times)) : jump(in.one_of(times));
+    case 9:
+        now = std::max(now, std::min(redlock.wake_at(), now + 10s));
+        return wake();
+    default:
+        misbehave(nodes[in.below(nodes.size())]);
+        check_reasons();
+    }
+}
+
+// Everything is given back; then nothing is left, of requests and, if they were honest, of keys.
+void user::finish()
+{
+    while (claim_book* const b = choose(stage::asking))
+        abandon(*b);
+    while (claim_book* const b = choose(stage::held))
+        release(*b);
+    if (!hasty) {
+        for (int i = 0; i < 24 && !is_quiet(); ++i) {
+            pass(200ms);
+            for (node& n : nodes)
+                serve(n);
+        }
+        pass(500ms); // the longest that a release is waited for
+        check(open.empty(), "every claim ends");
+        for (const node& n : nodes) {
+            for (const auto& [name, k] : n.keys)
+                check(!honest || k.token == "another" || k.queued + k.ttl <= now || k.until <= now,
+                    "no key is left behind");
+        }
+        jump(2 * longest_ttl);
+        check(redlock.drained(), "what is over leaves nothing to do");
+    }
+    check_reasons();
+    act([&] { redlock.close(now); });
+    check(open.empty() && redlock.drained(), "closing ends all that is under way");
+    now += 2 * longest_ttl;
+    wake();
+    check(redlock.wake_at() == core::never, "a closed core sleeps for ever");
+    for (const node& n : nodes)
+        check(!n.link->wants_open(), "a closed core wants no connection");
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    input in(data, size);
+    user u(in);
+    while (!in.empty())
+        u.step();
+    u.finish();
+    return 0;
+}

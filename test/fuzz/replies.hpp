@@ -1,0 +1,159 @@
+#pragma once
+
+#include "fuzz/input.hpp"
+#include "redlock/scripts.hpp"
+#include "resp/reader.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Replies as servers write them, by the choice of an input; and replies in words.
+namespace holdfast::fuzz {
+
+using words = std::vector<std::string>;
+
+inline std::string blob(std::string_view text)
+{
+    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+inline std::string number(std::int64_t n)
+{
+    return ":" + std::to_string(n) + "\r\n";
+}
+
+inline std::string short_line(input& in)
+{
+    std::string line(in.text(in.below(8)));
+    for (char& c : line)
+        c = c == '\r' || c == '\n' ? '.' : c;
+    return line;
+}
+
+void append_value(std::string& out, input& in, unsigned depth = 0);
+
+// `type` with a few elements, each of them made of `each` values.
+inline void append_aggregate(
+    std::string& out, char type, input& in, unsigned depth, std::size_t each = 1)
+{
+    const std::size_t count = in.below(3);
+    out += type + std::to_string(count) + "\r\n";
+    for (std::size_t i = 0; i < count * each; ++i)
+        append_value(out, in, depth + 1);
+}
+
+// One whole value of any type but push. An error is one that a connection survives.
+inline void append_value(std::string& out, input& in, unsigned depth)
+{
+    switch (in.below(depth < 3 ? 14 : 10)) {
+    case 0:
+        out += "+" + short_line(in) + "\r\n";
+        break;
+    case 1:
+        out += blob(in.text(in.below(24)));
+        break;
+    case 2:
+        out += number(static_cast<std::int8_t>(in.byte()));
+        break;
+    case 3:
+        out += "_\r\n";
+        break;
+    case 4:
+        out += "-ERR " + short_line(in) + "\r\n";
+        break;
+    case 5:
+        out += in.flag() ? "#t\r\n" : "#f\r\n";
+        break;
+    case 6:
+        out += ",1.5e" + std::to_string(in.byte()) + "\r\n";
+        break;
+    case 7:
+        out += "(1234567890123456789012345" + std::to_string(in.byte()) + "\r\n";
+        break;
+    case 8:
+        out += "=7\r\ntxt:abc\r\n";
+        break;
+    case 9:
+        out += in.flag() ? "$-1\r\n" : "*-1\r\n";
+        break;
+    case 10:
+        return append_aggregate(out, '*', in, depth);
+    case 11:
+        return append_aggregate(out, '~', in, depth);
+    case 12:
+        return append_aggregate(out, '%', in, depth, 2);
+    case 13: // an attribute, and the value that it describes
+        append_aggregate(out, '|', in, depth, 2);
+        return append_value(out, in, depth + 1);
+    }
+}
+
+inline void append_push(std::string& out, input& in)
+{
+    append_aggregate(out, '>', in, 0);
+}
+
+// What servers say now and then, and some of what they should not.
+inline std::string_view common_reply(input& in)
+{
+    static constexpr std::string_view table[] = {"+OK\r\n", "_\r\n", "$-1\r\n", ":1\r\n", ":0\r\n",
+        ":-1\r\n", ":-2\r\n", ":9223372036854775807\r\n", "*1\r\n:1\r\n", "*1\r\n:0\r\n",
+        "*2\r\n:1\r\n:1\r\n", "*2\r\n*1\r\n:1\r\n:0\r\n", "*0\r\n", "*-1\r\n", "+none\r\n",
+        "+string\r\n", "+hash\r\n", "+QUEUED\r\n", "$2\r\nOK\r\n", "#t\r\n",
+        "-ERR unknown command\r\n", "-NOPROTO sorry\r\n",
+        "-NOSCRIPT No matching script. Please use EVAL.\r\n",
+        "-NOAUTH Authentication required.\r\n", "-WRONGPASS invalid pair\r\n",
+        "-NOPERM no permissions\r\n", "-READONLY You can't write against a replica.\r\n",
+        "-LOADING Redis is loading\r\n", "-OOM command not allowed\r\n",
+        "-BUSY running a script\r\n", "-MOVED 1 a:1\r\n", "-WRONGTYPE Operation against a key\r\n",
+        "-ERR Protocol error\r\n", "%2\r\n+mode\r\n+cluster\r\n+role\r\n+master\r\n",
+        "%2\r\n+mode\r\n+standalone\r\n+role\r\n+replica\r\n", "*1\r\n+slave\r\n",
+        "*3\r\n+master\r\n:0\r\n*0\r\n", "$20\r\nredis_mode:cluster\r\n\r\n", "$1040\r\n",
+        ">2\r\n+invalidate\r\n*1\r\n+A\r\n"};
+    return in.one_of(table);
+}
+
+// What a good node says to a command of the greeting; empty if it is none.
+inline std::string greeting_reply(const words& command, std::string_view run_id)
+{
+    const std::string& name = command.front();
+    if (name == "HELLO")
+        return "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
+    if (name == "ROLE")
+        return "*3\r\n+master\r\n:0\r\n*0\r\n";
+    if (name == "INFO")
+        return blob("# Server\r\nredis_mode:standalone\r\nrun_id:" + std::string(run_id) + "\r\n");
+    if (name == "SCRIPT")
+        return blob(command.back() == redis::release_script.text ? redis::release_script.digest
+                                                                 : redis::renew_script.digest);
+    return name == "AUTH" || name == "SELECT" || name == "CLIENT" ? "+OK\r\n" : "";
+}
+
+// A command, as its words.
+inline words words_of(std::span<const resp::value> command)
+{
+    words all;
+    for (const resp::value& v : command.subspan(1))
+        all.emplace_back(v.text);
+    return all;
+}
+
+// A reply in words, so that two can be compared.
+inline void describe(std::string& out, std::span<const resp::value> reply)
+{
+    for (const resp::value& v : reply) {
+        out += static_cast<char>('a' + static_cast<int>(v.what));
+        if (v.what >= resp::kind::array)
+            out += std::to_string(v.count);
+        else if (v.what == resp::kind::integer || v.what == resp::kind::boolean)
+            out += std::to_string(v.integer);
+        else
+            out += "'" + std::string(v.text) + "'";
+        out += ' ';
+    }
+}
+
+} // namespace holdfast::fuzz
