@@ -54,9 +54,9 @@ void check(const lock_options& options);
 /// What holds for a locker as a whole. Checked by the constructor of `locker`.
 struct locker_options {
     /// The first pause after a refusal is random, up to this long. Later ones may be up to twice,
-    /// four times … as long, up to `retry_max`. 1 ms to 1 h, and not above `retry_max`. After an
-    /// attempt that took longer than that before it was refused, because a node is slow, the same
-    /// with the time it took, up to eight times.
+    /// four times … as long, up to `retry_max`. 1 ms to 1 h, and not above `retry_max`. When the
+    /// refused attempt itself took longer, because a node is slow, the time it took takes the place
+    /// of `retry_min`, and eight times as much that of `retry_max`.
     std::chrono::milliseconds retry_min{8};
     std::chrono::milliseconds retry_max{128};
 

@@ -44,6 +44,11 @@ struct redlock_options {
     /// The name under which nodes list our connections (`CLIENT LIST`). No spaces or line breaks,
     /// at most 64 bytes; empty for none.
     std::string client_name = "holdfast";
+
+    /// Whether nodes may be used that evict keys when their memory is full (`maxmemory` with a
+    /// `maxmemory-policy` other than `noeviction`). Locks may be among what they evict, and such a
+    /// lease is lost; without this they are refused as `errc::misconfigured_node`.
+    bool allow_eviction = false;
 };
 
 /// The Redlock algorithm over independent Redis (or compatible) nodes, 1 to 15 of them.

@@ -199,6 +199,7 @@ void locker_core::on_granted(const backend_event& event, time_point now)
     q.holder = event.tag;
     q.asking = 0;
     q.failures = 0;
+    q.last_error = errc{};
     if (q.turns_since == long_ago)
         q.turns_since = now;
     ++held_;
@@ -226,6 +227,7 @@ void locker_core::on_refused(const backend_event& event, time_point now)
 
     wait& w = queues_.wait_at(q.first);
     w.last_error = event.reason;
+    q.last_error = event.reason;
     if (w.once || is_hopeless(event.reason))
         return end_wait(q.first, event.reason, now);
 
@@ -336,9 +338,14 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
 {
     const wait w = queues_.wait_at(id);
     wait_queue& q = queues_.at(w.queue);
-    errc why = errc::contended; // by those before us in the queue
-    if (q.first == id && q.asking != 0)
-        abandon_attempt(q, &why, now);
+    // Those before us were in our way, or what was in theirs.
+    errc why = q.last_error != errc{} ? q.last_error : errc::contended;
+    if (q.first == id && q.asking != 0) {
+        errc cut_short{};
+        abandon_attempt(q, &cut_short, now);
+        if (q.last_error == errc{}) // else the last that was answered tells more
+            why = q.last_error = cut_short;
+    }
     if (reason == errc{}) // time is up
         reason = w.last_error != errc{} ? w.last_error : why;
     if (w.quiet && reason == errc::contended)

@@ -90,7 +90,7 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::library_name);
     resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
     expect(step::library_version);
-    resp::append_command(out, {"INFO", "server"});
+    resp::append_command(out, {"INFO"});
     expect(step::info);
     resp::append_command(out, {"SCRIPT", "LOAD", release_script.text});
     expect(step::release);
@@ -189,6 +189,14 @@ handshake::outcome handshake::on_info(reply answer)
     const std::string_view info = answer.front().text;
     if (find_in_info(info, "redis_mode") == "cluster")
         return fail(errc::misconfigured_node, "the node is a member of a cluster");
+    // A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+    const std::string_view policy = find_in_info(info, "maxmemory_policy");
+    const std::string_view limit = find_in_info(info, "maxmemory");
+    const bool evicts = !policy.empty() && policy != "noeviction" && !limit.empty() && limit != "0";
+    if (evicts && !settings_->eviction_allowed)
+        return fail(errc::misconfigured_node,
+            "the node evicts keys when its memory is full (maxmemory-policy " + printable(policy) +
+                ")");
     run_id_ = find_in_info(info, "run_id");
     return outcome::going_on;
 }

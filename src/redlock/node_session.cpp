@@ -239,6 +239,7 @@ void node_session::on_handshake_reply(reply answer, core::time_point now)
     deadline_ = core::never;
     connected_at_ = now;
     failure_ = {};
+    refused_kind_.reset();
     ++connects_;
     owner_.on_ready(node_, now);
 }
@@ -252,13 +253,15 @@ void node_session::on_request_reply(reply answer, core::time_point now)
         if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
             const auto reason = static_cast<errc>(why.code.value());
             failure_ = why;
+            refused_kind_ = r.kind;
             owner_.on_reply(node_, r, answer, now);
             if (disqualifies(reason))
                 begin_closing(std::move(why), now);
             return;
         }
-    } else if (failure_.code) {
-        failure_ = {};
+    } else if (failure_.code && refused_kind_.value_or(r.kind) == r.kind) {
+        failure_ = {}; // what it refused, it does now; anything else it does is no sign of that
+        refused_kind_.reset();
     }
     owner_.on_reply(node_, r, answer, now);
 }

@@ -11,6 +11,7 @@
 #include <holdfast/stats.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -117,6 +118,7 @@ private:
     std::size_t out_begin_ = 0;
 
     failure failure_;
+    std::optional<std::uint8_t> refused_kind_; // of the request that failure_ answered, if it did
     std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
 };
 

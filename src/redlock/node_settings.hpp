@@ -15,6 +15,7 @@ struct node_settings {
     std::string user, password;
     std::string client_name;
     unsigned database = 0;
+    bool eviction_allowed = false;
     core::duration connect_timeout{};
     core::duration silence_timeout{};
     core::duration reconnect_min{}, reconnect_max{};

@@ -76,6 +76,7 @@ redis::node_settings settings_of(const endpoint& node, const redlock_options& o)
     s.password = node.password();
     s.client_name = o.client_name;
     s.database = node.database();
+    s.eviction_allowed = o.allow_eviction;
     s.connect_timeout = o.connect_timeout;
     s.silence_timeout = o.silence_timeout;
     s.reconnect_min = o.reconnect_min;

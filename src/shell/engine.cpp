@@ -42,10 +42,10 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
 {
     auto op = std::make_unique<acquire_operation>(
         operation::what::acquire, 0, std::move(handler), executor_, lease());
-    op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return; // `op` goes, and the handler with it
+        return refuse(std::move(op), errc::closed);
+    op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
     operation& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -61,7 +61,7 @@ void engine::wait_lost(core::slot_id lease, error_handler handler)
         operation::what::lost, lease, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return; // `op` goes, and the handler with it
+        return refuse(std::move(op), errc::not_held);
     operation& added = *op;
     operations_.add(std::move(op));
     if (const errc reason = core_.must_stop(lease); reason != errc{})
@@ -77,7 +77,7 @@ void engine::extend(core::slot_id lease, error_handler handler)
         operation::what::extend, lease, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return; // `op` goes, and the handler with it
+        return refuse(std::move(op), errc::not_held);
     operation& added = *op;
     operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -93,8 +93,10 @@ void engine::release(core::slot_id lease, release_handler handler)
     auto op = std::make_unique<release_operation>(operation::what::release, lease,
         std::move(handler), executor_, release_outcome::unconfirmed);
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
-        return; // `op` goes, and the handler with it
+    if (abandoned_) {
+        op->set_result(release_outcome::expired);
+        return refuse(std::move(op), errc::not_held);
+    }
     auto& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -123,7 +125,7 @@ void engine::close(error_handler handler)
         std::make_unique<error_operation>(operation::what::close, 0, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return; // `op` goes, and the handler with it
+        return refuse(std::move(op), errc{});
     operation& added = *op;
     operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -149,13 +151,13 @@ void engine::close() noexcept
 bool engine::alive(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return core_.alive(lease);
+    return !left_to_parent_ && core_.alive(lease);
 }
 
 bool engine::held(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return core_.held(lease, shell::now());
+    return !left_to_parent_ && core_.held(lease, shell::now());
 }
 
 core::time_point engine::valid_until(core::slot_id lease) noexcept
@@ -349,6 +351,21 @@ void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
         const std::unique_ptr<operation> op = std::move(all.batch[all.next++]);
         op->deliver();
     }
+}
+
+// `op` goes, and its handler with it, unless this is a copy in a child process.
+void engine::refuse(std::unique_ptr<operation> op, errc reason)
+{
+    if (!left_to_parent_)
+        return;
+    op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
+    asio::post(executor_, [op = std::move(op)]() mutable { op->deliver(); });
+}
+
+void engine::leave_to_parent() noexcept
+{
+    left_to_parent_ = true;
+    abandon();
 }
 
 void engine::abandon() noexcept

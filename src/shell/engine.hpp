@@ -67,6 +67,8 @@ public:
     core::time_point valid_until(core::slot_id lease) noexcept;
     locker_stats stats();
     const asio::any_io_executor& executor() const noexcept { return executor_; }
+    // How long a node's answer is waited for; the same at any time.
+    core::duration patience(core::duration ttl) const noexcept { return backend_->patience(ttl); }
 
     // For handlers of our own: runs `action` under the mutex, then does what follows from it.
     template <class Action>
@@ -82,6 +84,8 @@ public:
 
     // The execution context is going away.
     void abandon() noexcept;
+    // This is a copy in a child process: it has no part in what the parent holds.
+    void leave_to_parent() noexcept;
 
 private:
     using acquire_operation = operation_of<lease>;
@@ -97,6 +101,7 @@ private:
     void schedule_turn();
     void turn();
     void after_call(core::time_point now);
+    void refuse(std::unique_ptr<operation> op, errc reason);
     void deliver_finished(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;
@@ -113,6 +118,7 @@ private:
     bool turn_scheduled_ = false;
     bool closed_ = false;
     bool abandoned_ = false;
+    bool left_to_parent_ = false;
 };
 
 } // namespace holdfast::shell

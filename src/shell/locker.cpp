@@ -6,6 +6,9 @@
 #include "shell/clock.hpp"
 #include "shell/engine.hpp"
 
+#include <chrono>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace holdfast {
@@ -22,6 +25,20 @@ locker_options checked(locker_options options)
 {
     check(options);
     return options;
+}
+
+// An answer that comes at the end of a node's timeout must still be able to give a lease.
+core::lease_terms checked(const core::lease_terms& terms, core::duration node_timeout)
+{
+    const auto in_ms = [](core::duration d) {
+        return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
+    };
+    if (terms.ttl <= terms.drift + node_timeout)
+        throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
+                                    "; it must be longer than drift and the backend's "
+                                    "node_timeout together, which are " +
+                                    in_ms(terms.drift + node_timeout));
+    return terms;
 }
 
 } // namespace
@@ -61,8 +78,8 @@ void locker::start_close(std::shared_ptr<shell::engine> engine, close_handler ha
 
 lock::lock(locker& owner, holdfast::resource what, lock_options options)
     : engine_(owner.engine_),
-      terms_(std::make_shared<const shell::lock_terms>(
-          shell::lock_terms{std::move(what), checked(options), core::terms_of(options)}))
+      terms_(std::make_shared<const shell::lock_terms>(shell::lock_terms{std::move(what),
+          checked(options), checked(core::terms_of(options), engine_->patience(options.ttl))}))
 {}
 
 const std::string& lock::resource() const noexcept

@@ -37,4 +37,14 @@ void registry::shutdown() noexcept
         e->abandon();
 }
 
+// A child process has copies of our connections; what it sent on them would be taken for ours.
+void registry::notify_fork(asio::execution_context::fork_event event)
+{
+    if (event != asio::execution_context::fork_child)
+        return;
+    const std::lock_guard lock(mutex_);
+    for (engine* const e : engines_)
+        e->leave_to_parent();
+}
+
 } // namespace holdfast::shell

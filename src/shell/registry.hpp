@@ -32,6 +32,7 @@ public:
 
 private:
     void shutdown() noexcept override;
+    void notify_fork(asio::execution_context::fork_event event) override;
 
     std::mutex mutex_;
     std::vector<engine*> engines_;

@@ -197,17 +197,6 @@ task be_refused(scene& s, const std::string& password)
     BOOST_TEST(all_texts.find("WRONGPASS") != std::string::npos, all_texts);
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_password_fails_at_once_and_is_not_shown)
-{
-    const std::string wrong = "not-the-password";
-    cluster c(3, {"--requirepass", "right"});
-    std::vector<endpoint> nodes;
-    for (std::size_t i = 0; i < 3; ++i)
-        nodes.emplace_back("redis://:" + (i == 0 ? std::string("right") : wrong) +
-                           "@127.0.0.1:" + std::to_string(c.nodes[i].port()));
-    play(redlock(nodes), 1, [&](scene& s) { return be_refused(s, wrong); });
-}
-
 task expect_misconfigured(scene& s)
 {
     const auto begin = steady::now();
@@ -217,35 +206,12 @@ task expect_misconfigured(scene& s)
     BOOST_TEST(!describe_nodes(s.locker().stats()).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_replica_is_no_node)
-{
-    cluster c(2);
-    const auto port = std::to_string(c.nodes[0].port());
-    c.nodes[1].command({"REPLICAOF", "127.0.0.1", port});
-    play(redlock({c.nodes[1].url()}), 1, expect_misconfigured);
-    play(redlock(endpoints(c.nodes)), 1, expect_misconfigured);
-}
-
 task turn_into_a_replica(scene& s, cluster& c)
 {
     lease held = co_await s.lock(0).acquire();
     co_await held.release();
     c.nodes[1].command({"REPLICAOF", "127.0.0.1", std::to_string(c.nodes[0].port())});
     co_await expect_misconfigured(s);
-}
-
-BOOST_AUTO_TEST_CASE(a_node_that_becomes_a_replica_is_none_any_more)
-{
-    cluster c(2);
-    play(c.store(), 1, [&](scene& s) { return turn_into_a_replica(s, c); });
-}
-
-BOOST_AUTO_TEST_CASE(one_server_under_two_names_is_not_two_nodes)
-{
-    cluster c(1);
-    const auto port = std::to_string(c.nodes[0].port());
-    play(redlock({"redis://127.0.0.1:" + port, "redis://localhost:" + port}), 1,
-        expect_misconfigured);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -201,7 +201,8 @@ plan make_plan(dice& chance)
     choose_theme(p, chance);
     p.node_ppm.resize(p.nodes);
     // Some nodes answer late all the time, never so many that a majority is not well.
-    if (p.nodes > 2 && p.faulty_nodes == p.nodes && chance.chance(0.3)) {
+    if (p.nodes > 2 && p.faulty_nodes == p.nodes && !p.given.nothing_is_late &&
+        chance.chance(0.3)) {
         const nanoseconds patience = p.node_timeout
                                          ? *p.node_timeout
                                          : std::clamp<nanoseconds>(p.terms.ttl / 20, 5ms, 500ms);

@@ -129,6 +129,23 @@ BOOST_AUTO_TEST_CASE(niceties_may_fail)
     BOOST_TEST((g.result == handshake::outcome::ready));
 }
 
+// A node that throws keys away when its memory is full may throw locks away, unless that is
+// accepted.
+BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
+{
+    const auto evicting = [](const std::string& limit, const std::string& policy) {
+        return blob("# Server\r\nrun_id:abc\r\n# Memory\r\nmaxmemory:" + limit +
+                    "\r\nmaxmemory_policy:" + policy + "\r\n");
+    };
+    greeting().refuses(
+        errc::misconfigured_node, hello + ok + ok + evicting("1000000", "volatile-ttl"));
+    greeting unlimited, careful, accepted;
+    BOOST_TEST(unlimited.run(hello + ok + ok + evicting("0", "allkeys-lru") + scripts));
+    BOOST_TEST(careful.run(hello + ok + ok + evicting("1000000", "noeviction") + scripts));
+    accepted.settings.eviction_allowed = true;
+    BOOST_TEST(accepted.run(hello + ok + ok + evicting("1000000", "volatile-ttl") + scripts));
+}
+
 // Who may not ask for INFO or ROLE may still vote.
 BOOST_AUTO_TEST_CASE(without_permission_to_ask)
 {

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "support/redis_client.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+
+/// An address that answers no attempt to connect, not even with a refusal: a listening socket whose
+/// queue is full, so that the kernel drops what comes.
+class black_hole {
+public:
+    black_hole() : listener_(open_socket())
+    {
+        auto address = loopback(0);
+        socklen_t size = sizeof address;
+        auto* const generic = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(listener_, generic, size) == -1 || ::listen(listener_, 0) == -1 ||
+            ::getsockname(listener_, generic, &size) == -1)
+            fail("no listening socket");
+        port_ = ntohs(address.sin_port);
+        while (connects()) {
+        }
+    }
+
+    black_hole(const black_hole&) = delete;
+    black_hole& operator=(const black_hole&) = delete;
+
+    ~black_hole()
+    {
+        ::close(listener_);
+        for (const int each : fillers_)
+            ::close(each);
+    }
+
+    std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+    std::string url() const { return "redis://" + address(); }
+
+    /// Whether one more connection is taken, which then fills the queue.
+    bool connects()
+    {
+        const int socket = open_socket();
+        fillers_.push_back(socket);
+        ::fcntl(socket, F_SETFL, O_NONBLOCK);
+        const auto address = loopback(port_);
+        ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+        pollfd ready{.fd = socket, .events = POLLOUT, .revents = 0};
+        return ::poll(&ready, 1, 100) == 1; // on loopback it takes microseconds
+    }
+
+private:
+    int listener_;
+    std::uint16_t port_ = 0;
+    std::vector<int> fillers_;
+};
+
+} // namespace holdfast::test

@@ -1,0 +1,188 @@
+// Rows 17 and 18: who may log in, and what they may do.
+#include "acceptance/acceptance.hpp"
+#include "support/fault_proxy.hpp"
+
+#include <boost/test/data/test_case.hpp>
+
+#include <ostream>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(acceptance_credentials)
+
+const std::string right = "right-password", wrong = "not-the-password";
+
+// A login that some nodes refuse, in one way or another.
+struct refusal {
+    const char* name;
+    void (*make)(redis_server&); // makes the node refuse
+    errc error;
+    const char* cause;
+    friend std::ostream& operator<<(std::ostream& out, const refusal& r) { return out << r.name; }
+};
+
+void allow(redis_server& node, const std::vector<std::string>& rules)
+{
+    std::vector<std::string> words{
+        "ACL", "SETUSER", "worker", "reset", "on", ">" + right, "~*", "+@all"};
+    words.insert(words.end(), rules.begin(), rules.end());
+    BOOST_REQUIRE(node.command(words) == "OK");
+}
+
+const std::vector<refusal> refusals{
+    {"wrong password",
+        [](redis_server& node) {
+            allow(node, {"resetpass", ">another-password"});
+        },
+        errc::authentication_failed, "WRONGPASS"},
+    {"unknown user",
+        [](redis_server& node) {
+            node.command({"ACL", "DELUSER", "worker"});
+        },
+        errc::authentication_failed, "WRONGPASS"},
+    {"user is switched off", [](redis_server& node) { allow(node, {"off"}); },
+        errc::authentication_failed, "WRONGPASS"},
+    {"may not set", [](redis_server& node) { allow(node, {"-set"}); }, errc::permission_denied,
+        "NOPERM"},
+    {"may not load scripts", [](redis_server& node) { allow(node, {"-script"}); },
+        errc::permission_denied, "NOPERM"},
+    {"may not use this key",
+        [](redis_server& node) {
+            allow(node, {"resetkeys", "~another:*"});
+        },
+        errc::permission_denied, "NOPERM"},
+};
+
+backend store_for(const cluster& c, const std::string& login)
+{
+    std::vector<endpoint> nodes;
+    for (const auto& node : c.nodes)
+        nodes.emplace_back(url_for(node, login));
+    return redlock(nodes, quick_options());
+}
+
+task work_without_one(scene& s, std::string address, const refusal& r)
+{
+    co_await acquire_beside_a_fault(s);
+    lease held = co_await s.lock(0).acquire();
+    co_await expect_blamed_soon(s.locker(), address, r.cause);
+    BOOST_TEST(s.locker().stats().nodes[0].last_error == r.error);
+    expect_no_secrets(all_texts(s.locker().stats()), {right});
+    co_await held.release();
+}
+
+task fail_without_two(scene& s, std::string first, std::string second, const refusal& r)
+{
+    const error_code why = co_await fail_at_once(s.lock(0));
+    BOOST_TEST(why == r.error, why.message());
+    BOOST_TEST(why == condition::misconfigured);
+    expect_blamed(s.locker().stats(), first, r.cause, {right});
+    expect_blamed(s.locker().stats(), second, r.cause, {right});
+}
+
+BOOST_DATA_TEST_CASE(row_17_a_login_that_is_refused, refusals, each)
+{
+    cluster c(3);
+    for (auto& node : c.nodes)
+        allow(node, {});
+    const auto store = store_for(c, "worker:" + right);
+    const auto first = address_of(c.nodes[0]), second = address_of(c.nodes[1]);
+    each.make(c.nodes[0]);
+    play(store, 2, [&](scene& s) { return work_without_one(s, first, each); });
+    BOOST_TEST(c.nodes[1].command({"DBSIZE"}) == "0");
+    each.make(c.nodes[1]);
+    play(store, 1, [&](scene& s) { return fail_without_two(s, first, second, each); });
+    BOOST_TEST(c.empty_within(0s)); // the third node's grant was given back
+}
+
+task blame_for_a_late_refusal(scene& s, std::string address, fault_proxy& way)
+{
+    co_await connect_all(s.locker());
+    way.set({.to_client = {.held = true}});
+    co_await acquire_and_release(s.lock(0));
+    way.set({});
+    const bool answered = co_await becomes_true([&] {
+        const auto text = describe_nodes(s.locker().stats());
+        return text.find("NOPERM") != text.npos;
+    });
+    BOOST_TEST(answered);
+    expect_blamed(s.locker().stats(), address, "NOPERM", {right});
+}
+
+// It refuses to set a key, and then says that there is none to delete: it is not well for that.
+BOOST_AUTO_TEST_CASE(row_17_a_refusal_that_comes_late_is_told_all_the_same)
+{
+    cluster c(3);
+    for (auto& node : c.nodes)
+        allow(node, {});
+    allow(c.nodes[0], {"-set"});
+    fault_proxy way(c.nodes[0].port());
+    const auto login = "worker:" + right + "@";
+    const auto address = "127.0.0.1:" + std::to_string(way.port());
+    const auto store =
+        redlock({"redis://" + login + address, url_for(c.nodes[1], "worker:" + right),
+                    url_for(c.nodes[2], "worker:" + right)},
+            quick_options());
+    play(store, 1, [&](scene& s) { return blame_for_a_late_refusal(s, address, way); });
+}
+
+BOOST_AUTO_TEST_CASE(row_17_no_password_where_one_is_needed)
+{
+    cluster c(3, {"--requirepass", right});
+    scene s(redlock(
+        {url_for(c.nodes[0], ":" + right), c.nodes[1].url(), c.nodes[2].url()}, quick_options()));
+    run(s.io, [](scene& all) -> task {
+        const error_code why = co_await fail_at_once(all.lock(0));
+        BOOST_TEST(why == errc::authentication_failed, why.message());
+    }(s));
+    expect_blamed(s.locker().stats(), address_of(c.nodes[1]), "NOAUTH", {right});
+    s.finish();
+}
+
+task outlive_a_rotation(scene& s, cluster& c, bool cut)
+{
+    const auto options = with_ttl(900ms);
+    co_await connect_all(s.locker());
+    lease held = co_await s.lock(0, options).acquire();
+    c.command({"CONFIG", "SET", "requirepass", "next-password"});
+
+    // Connections that are logged in remain so: renewals go on.
+    const auto renewals = s.locker().stats().renewals;
+    const bool renewed =
+        co_await becomes_true([&] { return s.locker().stats().renewals >= renewals + 4; });
+    BOOST_TEST(renewed);
+    BOOST_TEST(held.held());
+    if (!cut) {
+        co_await acquire_and_release(lock(s.locker(), "another"));
+        co_await held.release();
+        co_return;
+    }
+
+    c.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    auto [ec] = co_await held.lost(no_throw);
+    BOOST_TEST(ec == errc::lease_lost, ec.message());
+    BOOST_TEST((steady::now() < held.valid_until())); // in time, and not before it must be
+    BOOST_TEST(held.held());
+    const error_code why = co_await fail_at_once(lock(s.locker(), "another"));
+    BOOST_TEST(why == errc::authentication_failed, why.message());
+    for (const auto& node : c.nodes)
+        expect_blamed(s.locker().stats(), address_of(node), "WRONGPASS", {right, "next-password"});
+}
+
+// Where the new password would come from is up to the program: in this version, from a new locker.
+BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_meanwhile)
+{
+    for (const bool cut : {false, true}) {
+        cluster c(3, {"--requirepass", right});
+        c.command({"AUTH", right});
+        play(store_for(c, ":" + right), 1, [&](scene& s) { return outlive_a_rotation(s, c, cut); });
+        BOOST_TEST(c.empty_within(cut ? 900ms : 0ms));
+        play(store_for(c, ":next-password"), 2, acquire_beside_a_fault);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
