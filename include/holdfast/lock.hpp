@@ -28,7 +28,8 @@ namespace holdfast {
 /// then fail with `errc::closed`.
 class lock {
 public:
-    /// Throws `std::invalid_argument` if `what` is not a resource name or `check(options)` does.
+    /// Throws `std::invalid_argument` if `what` is not a resource name, if `check(options)` does,
+    /// or if the ttl is not longer than drift and the backend's node timeout together.
     lock(locker& owner, holdfast::resource what, lock_options options = {});
 
     const std::string& resource() const noexcept;

@@ -37,6 +37,17 @@ engine::~engine()
         registry::of(executor_).remove(*this);
 }
 
+// Unless this is a copy in a child process, `op` goes, and its handler with it, when the caller has
+// let go of the mutex.
+template <class Operation>
+void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
+{
+    if (!left_to_parent_)
+        return;
+    op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
+    asio::post(executor_, [op = std::move(op)]() mutable { op->deliver(); });
+}
+
 void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait,
     bool once, acquire_handler handler)
 {
@@ -44,7 +55,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
         operation::what::acquire, 0, std::move(handler), executor_, lease());
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return refuse(std::move(op), errc::closed);
+        return refuse(op, errc::closed);
     op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
     operation& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
@@ -61,7 +72,7 @@ void engine::wait_lost(core::slot_id lease, error_handler handler)
         operation::what::lost, lease, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return refuse(std::move(op), errc::not_held);
+        return refuse(op, errc::not_held);
     operation& added = *op;
     operations_.add(std::move(op));
     if (const errc reason = core_.must_stop(lease); reason != errc{})
@@ -77,7 +88,7 @@ void engine::extend(core::slot_id lease, error_handler handler)
         operation::what::extend, lease, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return refuse(std::move(op), errc::not_held);
+        return refuse(op, errc::not_held);
     operation& added = *op;
     operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -95,7 +106,7 @@ void engine::release(core::slot_id lease, release_handler handler)
     const std::lock_guard lock(mutex_);
     if (abandoned_) {
         op->set_result(release_outcome::expired);
-        return refuse(std::move(op), errc::not_held);
+        return refuse(op, errc::not_held);
     }
     auto& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
@@ -125,7 +136,7 @@ void engine::close(error_handler handler)
         std::make_unique<error_operation>(operation::what::close, 0, std::move(handler), executor_);
     const std::lock_guard lock(mutex_);
     if (abandoned_)
-        return refuse(std::move(op), errc{});
+        return refuse(op, errc{});
     operation& added = *op;
     operations_.add(std::move(op));
     const core::time_point now = shell::now();
@@ -351,15 +362,6 @@ void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
         const std::unique_ptr<operation> op = std::move(all.batch[all.next++]);
         op->deliver();
     }
-}
-
-// `op` goes, and its handler with it, unless this is a copy in a child process.
-void engine::refuse(std::unique_ptr<operation> op, errc reason)
-{
-    if (!left_to_parent_)
-        return;
-    op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
-    asio::post(executor_, [op = std::move(op)]() mutable { op->deliver(); });
 }
 
 void engine::leave_to_parent() noexcept

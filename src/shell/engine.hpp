@@ -101,7 +101,8 @@ private:
     void schedule_turn();
     void turn();
     void after_call(core::time_point now);
-    void refuse(std::unique_ptr<operation> op, errc reason);
+    template <class Operation>
+    void refuse(std::unique_ptr<Operation>& op, errc reason);
     void deliver_finished(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;

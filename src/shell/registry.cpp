@@ -21,19 +21,21 @@ void registry::remove(engine& e) noexcept
     engines_.erase(std::remove(engines_.begin(), engines_.end(), &e), engines_.end());
 }
 
+// Engines may die of what is done to them, but not before their turn.
+std::vector<std::shared_ptr<engine>> registry::alive()
+{
+    std::vector<std::shared_ptr<engine>> all;
+    const std::lock_guard lock(mutex_);
+    for (engine* const e : engines_) {
+        if (auto owned = e->weak_from_this().lock())
+            all.push_back(std::move(owned));
+    }
+    return all;
+}
+
 void registry::shutdown() noexcept
 {
-    // Engines may die of this, but not before their turn.
-    std::vector<std::shared_ptr<engine>> all;
-    {
-        const std::lock_guard lock(mutex_);
-        for (engine* const e : engines_) {
-            if (auto alive = e->weak_from_this().lock())
-                all.push_back(std::move(alive));
-        }
-        engines_.clear();
-    }
-    for (const auto& e : all)
+    for (const auto& e : alive())
         e->abandon();
 }
 
@@ -42,8 +44,7 @@ void registry::notify_fork(asio::execution_context::fork_event event)
 {
     if (event != asio::execution_context::fork_child)
         return;
-    const std::lock_guard lock(mutex_);
-    for (engine* const e : engines_)
+    for (const auto& e : alive())
         e->leave_to_parent();
 }
 

@@ -31,6 +31,7 @@ public:
     void remove(engine& e) noexcept;
 
 private:
+    std::vector<std::shared_ptr<engine>> alive();
     void shutdown() noexcept override;
     void notify_fork(asio::execution_context::fork_event event) override;
 
