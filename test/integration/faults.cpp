@@ -181,39 +181,6 @@ BOOST_AUTO_TEST_CASE(nodes_that_come_back_are_used_again)
     s.finish();
 }
 
-task be_refused(scene& s, const std::string& password)
-{
-    const auto begin = steady::now();
-    auto [ec, none] = co_await s.lock(0).acquire(no_throw);
-    BOOST_TEST((steady::now() - begin < 2s)); // the wait is 10 s: this cannot get better
-    BOOST_TEST(ec == errc::authentication_failed);
-    BOOST_TEST(ec == condition::misconfigured);
-
-    const auto stats = s.locker().stats();
-    std::string all_texts = ec.message() + describe_nodes(stats);
-    for (const auto& node : stats.nodes)
-        all_texts += node.address + node.reason + node.last_error.message();
-    BOOST_TEST(all_texts.find(password) == std::string::npos, all_texts);
-    BOOST_TEST(all_texts.find("WRONGPASS") != std::string::npos, all_texts);
-}
-
-task expect_misconfigured(scene& s)
-{
-    const auto begin = steady::now();
-    auto [ec, none] = co_await s.lock(0).acquire(no_throw);
-    BOOST_TEST((steady::now() - begin < 2s));
-    BOOST_TEST(ec == errc::misconfigured_node, ec.message());
-    BOOST_TEST(!describe_nodes(s.locker().stats()).empty());
-}
-
-task turn_into_a_replica(scene& s, cluster& c)
-{
-    lease held = co_await s.lock(0).acquire();
-    co_await held.release();
-    c.nodes[1].command({"REPLICAOF", "127.0.0.1", std::to_string(c.nodes[0].port())});
-    co_await expect_misconfigured(s);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
