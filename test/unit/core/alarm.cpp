@@ -6,7 +6,6 @@
 #include <boost/test/unit_test.hpp>
 
 using namespace holdfast;
-using core::alarm;
 using test::at;
 using namespace std::chrono_literals;
 
@@ -14,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(alarms)
 
 BOOST_AUTO_TEST_CASE(is_set_for_the_first_wish)
 {
-    alarm a;
+    core::alarm a;
     BOOST_TEST(!a.is_set());
     BOOST_TEST((a.plan(at(100ms), at(0ms)) == at(100ms)));
     BOOST_TEST(a.is_set());
@@ -22,14 +21,14 @@ BOOST_AUTO_TEST_CASE(is_set_for_the_first_wish)
 
 BOOST_AUTO_TEST_CASE(is_not_set_when_nothing_is_due)
 {
-    alarm a;
+    core::alarm a;
     BOOST_TEST(!a.plan(core::never, at(0ms)));
     BOOST_TEST(!a.is_set());
 }
 
 BOOST_AUTO_TEST_CASE(is_moved_forward_but_never_back)
 {
-    alarm a;
+    core::alarm a;
     a.plan(at(100ms), at(0ms));
     BOOST_TEST(!a.plan(at(200ms), at(10ms)));
     BOOST_TEST((a.plan(at(50ms), at(20ms)) == at(50ms)));
@@ -37,13 +36,13 @@ BOOST_AUTO_TEST_CASE(is_moved_forward_but_never_back)
 
 BOOST_AUTO_TEST_CASE(nobody_sleeps_for_longer_than_a_second)
 {
-    alarm a;
+    core::alarm a;
     BOOST_TEST((a.plan(at(1h), at(0ms)) == at(1s)));
 }
 
 BOOST_AUTO_TEST_CASE(is_set_again_after_it_has_fired)
 {
-    alarm a;
+    core::alarm a;
     a.plan(at(100ms), at(0ms));
     a.clear();
     BOOST_TEST((a.plan(at(200ms), at(100ms)) == at(200ms)));
@@ -51,7 +50,7 @@ BOOST_AUTO_TEST_CASE(is_set_again_after_it_has_fired)
 
 BOOST_AUTO_TEST_CASE(a_timer_of_a_busy_loop_may_be_a_little_late)
 {
-    alarm a;
+    core::alarm a;
     a.plan(at(100ms), at(0ms));
     BOOST_TEST(!a.plan(at(200ms), at(110ms)));
 }
@@ -60,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_timer_of_a_busy_loop_may_be_a_little_late)
 // whose clock had stood still.
 BOOST_AUTO_TEST_CASE(a_timer_that_slept_through_a_suspension_is_not_relied_on)
 {
-    alarm a;
+    core::alarm a;
     a.plan(at(100ms), at(0ms));
     BOOST_TEST((a.plan(at(5'200ms), at(5'000ms)) == at(5'200ms)));
 }
