@@ -3,6 +3,7 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <algorithm>
 #include <ostream>
 
 namespace holdfast::test {
@@ -134,10 +135,23 @@ BOOST_DATA_TEST_CASE(a_majority_with_a_fault_is_unreachable_and_says_why, all_fa
     expect_no_keys(c, each, 400ms);
 }
 
+task all_connected(scene& s)
+{
+    const auto deadline = steady::now() + 5s;
+    for (bool all = false; !all;) {
+        const auto stats = s.locker().stats();
+        all = std::all_of(stats.nodes.begin(), stats.nodes.end(),
+            [](const node_stats& node) { return node.connected; });
+        BOOST_REQUIRE(steady::now() < deadline);
+        co_await pause(1ms);
+    }
+}
+
 task fail_after_a_success(scene& s, cluster& c, const fault& f)
 {
     lease held = co_await s.lock(0).acquire();
     co_await held.release();
+    co_await all_connected(s); // a majority was enough until here
     bring_down(c, f, 3);
     lock_options options;
     options.ttl = 400ms;
