@@ -111,6 +111,7 @@ BOOST_AUTO_TEST_CASE(row_40_who_is_cut_short_hears_what_was_last_known)
     locker.acquire(1, "A", terms, 1000ms, false, start);
     locker.acquire(2, "A", terms, 1500ms, false, start);
     store.refuse(store.latest, errc::contended);
+    locker.wake(start + 1ms);
     for (const auto end = start + 1500ms; locker.wake_at() <= end;)
         locker.wake(locker.wake_at());
     for (const std::uint64_t tag : {1u, 2u}) {
