@@ -32,8 +32,8 @@ class engine;
 ///
 /// After `fork()` the locker and its leases belong to the parent. A child that goes on running the
 /// execution context must call its `notify_fork(fork_child)` first, as Asio asks for in any case:
-/// then what was pending in its copy is destroyed, its copies of leases are not held, new operations
-/// fail, and nothing is sent.
+/// then what was pending in its copy is destroyed, its copies of leases are not held, new
+/// operations fail, and nothing is sent.
 class locker {
 public:
     using executor_type = asio::any_io_executor;

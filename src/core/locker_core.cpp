@@ -343,7 +343,8 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
     if (q.first == id && q.asking != 0) {
         errc cut_short{};
         abandon_attempt(q, &cut_short, now);
-        if (q.last_error == errc{}) // else the last that was answered tells more
+        // Refusals are certain; of silence, the last attempt that ended tells more.
+        if (q.last_error == errc{} || cut_short == errc::contended)
             why = q.last_error = cut_short;
     }
     if (reason == errc{}) // time is up

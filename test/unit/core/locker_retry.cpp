@@ -32,9 +32,9 @@ BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
     BOOST_TEST(effects() == "");
 }
 
-// Simulated seed 2022: with one slow node of three, two processes each held one of the others for as
-// long as they waited for the slow one, and pauses that are short against that never let one of them
-// through. The limit of the pauses starts at the time that the attempt took.
+// Simulated seed 2022: with one slow node of three, two processes each held one of the others for
+// as long as they waited for the slow one, and pauses that are short against that never let one of
+// them through. The limit of the pauses starts at the time that the attempt took.
 BOOST_AUTO_TEST_CASE(a_slow_refusal_is_followed_by_a_pause_of_its_size)
 {
     acquire(1, "A", holdfast::forever);
