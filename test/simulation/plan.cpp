@@ -77,7 +77,11 @@ void theme_of_chance(plan& p, dice& chance)
     const bool minority_only = p.nodes > 2 && !clients_suffer && chance.chance(0.3);
     if (minority_only)
         p.faulty_nodes = (p.nodes - 1) / 2;
-    p.given.majority_is_well = (minority_only || p.faults.empty()) && !clients_suffer;
+    // Where others contend, a lease may rest on a bare majority that has faulty nodes in it.
+    if (minority_only && chance.chance(0.5))
+        p.processes = 1;
+    p.given.majority_is_well =
+        (p.faults.empty() || (minority_only && p.processes == 1)) && !clients_suffer;
 }
 
 // Connections break, and that is all: what was set must be gone soon after there are new ones.

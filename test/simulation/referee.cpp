@@ -161,6 +161,22 @@ bool referee::key_changed(std::size_t node, const std::string& key,
     return !std::exchange(seen.there, true);
 }
 
+void referee::keys_restored(std::size_t node, const test::redis_model::data& contents)
+{
+    for (auto& [where, key] : keys_) {
+        if (where.first == node)
+            key.there = false;
+    }
+    for (const auto& database : contents) {
+        for (const auto& [name, item] : database) {
+            seen_key& seen = keys_[{node, name}];
+            seen.value = item.value;
+            seen.ends = item.expires_at;
+            seen.there = true;
+        }
+    }
+}
+
 void referee::left_behind(std::size_t node, const std::string& name, const seen_key& key)
 {
     fail(property::clean_up, "node " + std::to_string(node) + " still has " + name + " = " +

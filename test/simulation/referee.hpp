@@ -78,6 +78,8 @@ public:
     // Keys on nodes; null: gone. True if the key was not there before.
     bool key_changed(std::size_t node, const std::string& key, const test::redis_model::item* item,
         test::redis_model::time wall);
+    // A node has started again, with these keys.
+    void keys_restored(std::size_t node, const test::redis_model::data& contents);
     // From now on nothing is broken.
     void calm_begins() { calm_since_ = time_.now(); }
     bool calm() const noexcept { return time_.now() >= calm_since_; }

@@ -65,6 +65,7 @@ void server::restart(memory what)
     else if (what == memory::a_snapshot)
         contents = snapshot_;
     model_.restart(next_run_id(), std::move(contents));
+    witness_.restarted(model_);
     up_ = true;
     network_.retry();
 }

@@ -21,6 +21,11 @@ public:
     void key_changed(
         const std::string& key, const test::redis_model::item* item, test::redis_model::time wall);
 
+    void restarted(const test::redis_model& model)
+    {
+        referee_.keys_restored(node_, model.contents());
+    }
+
 private:
     struct seen_token {
         unsigned sets = 0, missed = 0; // missed: refused, or found missing
