@@ -23,6 +23,7 @@ struct node_stats {
 /// What a locker has done since it was made, and what it is doing now.
 struct locker_stats {
     std::uint64_t acquired = 0;    ///< leases handed out
+    std::uint64_t handed_over = 0; ///< of these: from one local holder to the next
     std::uint64_t attempts = 0;    ///< times the backend was asked
     std::uint64_t contended = 0;   ///< attempts that others' holding refused
     std::uint64_t unreachable = 0; ///< attempts that failed for want of answers

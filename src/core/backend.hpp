@@ -21,10 +21,19 @@ namespace holdfast::core {
 // up.
 using claim_id = std::uint64_t;
 
+// Whether an attempt may wait for its turn in a queue that the backend keeps between processes. A
+// backend without one answers all attempts at once.
+enum class queueing : std::uint8_t {
+    none,
+    if_contended, // only if the backend knows already that others want the resource
+    now,          // others have their turn first
+};
+
 struct claim_terms {
     duration ttl{};
     duration drift{};  // taken off every validity
     duration useful{}; // a grant with less than this left is `too_late`
+    queueing queue = queueing::none;
 };
 
 // What a backend tells the locker core, about the claim whose `tag` it was given.
@@ -35,6 +44,7 @@ struct backend_event {
         validity, // of a granted claim has changed: `valid_until`
         lost,     // a granted claim is not ours any more, whatever its validity was
         released, // answers release(): `outcome`
+        alone,    // answers look_for_others(): nobody else waits for it
         frees,    // answers watch(): the resource may be free from `valid_until` on, or `reason`
     };
     what kind{};
@@ -42,6 +52,7 @@ struct backend_event {
     errc reason{};
     std::uint64_t tag = 0;
     time_point valid_until{};
+    time_point kept_others_out_since = never; // of a refused attempt: it has ended now
     std::optional<std::uint64_t> fence{};
 };
 
@@ -51,18 +62,29 @@ class backend_core {
 public:
     virtual ~backend_core() = default;
 
-    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless
-    // abandoned.
+    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless it waits
+    // for its turn or is abandoned.
     virtual claim_id attempt(std::uint64_t tag, std::string_view resource, const owner_token& token,
         const claim_terms& terms, time_point now) = 0;
 
-    // Gives up an attempt that has not ended; whatever was granted is given back. Returns what it
-    // would have failed with. No event follows.
-    virtual errc abandon(claim_id claim, time_point now) = 0;
+    // Gives up an attempt that has not ended; whatever was granted is given back. No event follows.
+    virtual void abandon(claim_id claim, time_point now) = 0;
+    // What an attempt that has not ended would have failed with if it were given up now.
+    virtual errc outlook(claim_id claim) const noexcept = 0;
+
+    // Whether there is a queue to wait in now.
+    virtual bool queues() const noexcept = 0;
+
+    // The lease of a granted claim has a new holder in this process: its events have this tag from
+    // now on.
+    virtual void pass(claim_id claim, std::uint64_t tag) = 0;
 
     // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not
     // told. `again`: even where an earlier renewal is still unanswered.
     virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
+
+    // Finds out whether other processes wait for what a claim holds. `alone` may follow: a hint.
+    virtual void look_for_others(claim_id claim, time_point now) = 0;
 
     // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.
     virtual void release(claim_id claim, time_point now) = 0;

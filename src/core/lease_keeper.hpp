@@ -53,6 +53,8 @@ public:
 
     phase where() const noexcept { return phase_; }
     bool held(time_point now) const noexcept { return phase_ != phase::ended && now < ends_at(); }
+    // What the backend has granted, whatever this holder may use of it.
+    time_point granted_until() const noexcept { return valid_until_; }
     time_point ends_at() const noexcept { return valid_until_ < limit_ ? valid_until_ : limit_; }
     // Whether a renewal that was sent at `sent` has been confirmed.
     bool covers(time_point sent) const noexcept { return valid_until_ >= sent + ttl_ - drift_; }

@@ -71,16 +71,11 @@ bool locker_core::cancel(slot_id id, bool only_if_unsent, time_point now)
     if (w == nullptr)
         return false;
     const slot_id queue = w->queue;
-    wait_queue& q = queues_.at(queue);
-    if (q.first == id && q.asking != 0) {
-        if (only_if_unsent)
-            return false;
-        abandon_attempt(q, nullptr, now);
-    } else if (only_if_unsent && w->last_error != errc{}) {
+    const wait_queue& q = queues_.at(queue);
+    const bool asked = w->last_error != errc{} || (q.first == id && q.asking != 0);
+    if (only_if_unsent && asked)
         return false;
-    }
-    wait_ends_.erase(slot_index(id));
-    queues_.remove(id);
+    leave(id, now);
     serve(queue, now);
     absorb(now);
     return true;
@@ -178,6 +173,10 @@ void locker_core::absorb(time_point now)
         case backend_event::what::released:
             on_released(*event);
             break;
+        case backend_event::what::alone:
+            if (const lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
+                queues_.at(s->queue).turns = 0; // nobody is kept waiting by more
+            break;
         case backend_event::what::frees:
             on_frees(*event, now);
             break;
@@ -189,36 +188,20 @@ void locker_core::absorb(time_point now)
 
 void locker_core::on_granted(const backend_event& event, time_point now)
 {
-    lease_slot& s = leases_[event.tag];
-    wait_queue& q = queues_.at(s.queue);
+    wait_queue& q = queues_.at(leases_[event.tag].queue);
     assert(q.asking == event.tag && q.first != 0);
-
-    s.now = state::held;
-    s.keeper =
-        lease_keeper(s.terms, s.asked, now, event.valid_until, backend_.patience(s.terms.ttl));
-    q.holder = event.tag;
     q.asking = 0;
     q.failures = 0;
     q.last_error = errc{};
+    q.in_turn = false;
     if (q.turns_since == long_ago)
         q.turns_since = now;
-    ++held_;
-    ++counts_.acquired;
-
-    const slot_id w = q.first;
-    emit({.kind = effect::what::acquired,
-        .tag = queues_.wait_at(w).tag,
-        .lease = event.tag,
-        .fence = event.fence});
-    wait_ends_.erase(slot_index(w));
-    queues_.remove(w);
-    arm(event.tag);
+    install(event.tag, event.valid_until, event.fence, now);
 }
 
 void locker_core::on_refused(const backend_event& event, time_point now)
 {
     const slot_id queue = leases_[event.tag].queue;
-    const duration took = now - leases_[event.tag].asked;
     wait_queue& q = queues_.at(queue);
     q.asking = 0;
     forget(event.tag);
@@ -234,7 +217,12 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     ++q.failures;
     q.turns = 0;
     q.turns_since = long_ago;
-    q.retry_at = now + pause_after(q.failures, event.reason, took);
+    if (event.reason == errc::contended && !q.in_turn && backend_.queues()) {
+        q.in_turn = true; // no need to try our luck: the backend has a place to wait
+        return ask(queue, now);
+    }
+    const duration held_up = now - std::min(now, event.kept_others_out_since);
+    q.retry_at = now + pause_after(q.failures, event.reason, held_up);
     queue_retries_.set(slot_index(queue), q.retry_at);
     if (event.reason == errc::contended && q.failures > failures_before_watching)
         backend_.watch(queue, q.resource, now);
@@ -242,9 +230,10 @@ void locker_core::on_refused(const backend_event& event, time_point now)
 
 // An attempt that fails keeps others out for as long as it takes. When that is long, because a node
 // is slow, pauses that are short against it would let several go on thwarting each other for ever.
-duration locker_core::pause_after(unsigned failures, errc reason, duration took)
+duration locker_core::pause_after(unsigned failures, errc reason, duration held_up)
 {
-    const duration held_up = reason == errc::contended ? took : duration(0);
+    if (reason != errc::contended)
+        held_up = duration(0);
     return backoff(failures, std::max(retry_min_, held_up),
         std::max(retry_max_, held_up * longest_pause_in_attempts), jitter_);
 }
@@ -265,106 +254,6 @@ void locker_core::on_frees(const backend_event& event, time_point now)
     q->retry_at =
         std::min(q->retry_at, event.valid_until + jitter_.between(duration(0), retry_min_));
     queue_retries_.set(slot_index(queue), q->retry_at);
-}
-
-// The same at the end of wake(): whoever is next may be about to go as well.
-void locker_core::serve_soon(slot_id queue, time_point now)
-{
-    const wait_queue& q = queues_.at(queue);
-    if (q.first == 0)
-        serve(queue, now);
-    else if (q.asking == 0 && q.holder == 0 && !closing_)
-        queue_retries_.set(slot_index(queue), std::max(now, q.retry_at));
-}
-
-// Lets the first of a queue ask the backend, if it may.
-void locker_core::serve(slot_id queue, time_point now)
-{
-    wait_queue& q = queues_.at(queue);
-    if (q.first == 0) {
-        queue_retries_.erase(slot_index(queue));
-        return queues_.close_if_unused(queue);
-    }
-    if (q.asking != 0 || q.holder != 0 || closing_)
-        return;
-    if (now < q.retry_at)
-        queue_retries_.set(slot_index(queue), q.retry_at);
-    else
-        ask(queue, now);
-}
-
-void locker_core::ask(slot_id queue, time_point now)
-{
-    queue_retries_.erase(slot_index(queue));
-    wait_queue& q = queues_.at(queue);
-    const wait& w = queues_.wait_at(q.first);
-    const auto token = owner_token::make(entropy_);
-    if (!token)
-        return end_wait(q.first, errc::no_random_bits, now);
-
-    const slot_id lease = leases_.take();
-    lease_slot& s = leases_[lease];
-    s = lease_slot{};
-    s.queue = queue;
-    s.terms = w.terms;
-    s.asked = now;
-    q.asking = lease;
-    ++active_;
-    ++counts_.attempts;
-    const claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
-    s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
-}
-
-// The local holder is gone. The next one follows at once, unless other processes are due a turn.
-void locker_core::end_turn(slot_id queue, time_point now)
-{
-    wait_queue& q = queues_.at(queue);
-    q.holder = 0;
-    if (q.first != 0) {
-        const lease_terms& terms = queues_.wait_at(q.first).terms;
-        const bool spent =
-            ++q.turns > terms.handoff_limit || now - q.turns_since >= terms.handoff_time;
-        q.retry_at = long_ago;
-        if (spent) {
-            q.turns = 0;
-            q.turns_since = long_ago;
-            q.retry_at = now + jitter_.between(retry_min_ / 2, retry_min_);
-        }
-    }
-    serve(queue, now);
-}
-
-void locker_core::end_wait(slot_id id, errc reason, time_point now)
-{
-    const wait w = queues_.wait_at(id);
-    wait_queue& q = queues_.at(w.queue);
-    // Those before us were in our way, or what was in theirs.
-    errc why = q.last_error != errc{} ? q.last_error : errc::contended;
-    if (q.first == id && q.asking != 0) {
-        errc cut_short{};
-        abandon_attempt(q, &cut_short, now);
-        // Refusals are certain; of silence, the last attempt that ended tells more.
-        if (q.last_error == errc{} || cut_short == errc::contended)
-            why = q.last_error = cut_short;
-    }
-    if (reason == errc{}) // time is up
-        reason = w.last_error != errc{} ? w.last_error : why;
-    if (w.quiet && reason == errc::contended)
-        reason = errc{};
-    emit({.kind = effect::what::wait_ended, .reason = reason, .tag = w.tag});
-    wait_ends_.erase(slot_index(id));
-    queues_.remove(id);
-    serve_soon(w.queue, now);
-}
-
-void locker_core::abandon_attempt(wait_queue& queue, errc* reason, time_point now)
-{
-    const errc why = backend_.abandon(leases_[queue.asking].claim, now);
-    if (reason != nullptr)
-        *reason = why;
-    forget(queue.asking);
-    --active_;
-    queue.asking = 0;
 }
 
 // Connections go when nothing is held any more and what was given back has been confirmed, or has

@@ -80,7 +80,6 @@ private:
         claim_id claim = 0;
         lease_terms terms{};
         lease_keeper keeper{};
-        time_point asked{};
         time_point extension_sent{}, extension_ends = never;
         std::uint64_t release_tag = 0;
     };
@@ -92,16 +91,21 @@ private:
     void on_validity(const backend_event& event, time_point now);
     void on_released(const backend_event& event);
     void on_frees(const backend_event& event, time_point now);
-    duration pause_after(unsigned failures, errc reason, duration took);
+    duration pause_after(unsigned failures, errc reason, duration held_up);
 
     void serve(slot_id queue, time_point now);
     void serve_soon(slot_id queue, time_point now);
     void ask(slot_id queue, time_point now);
+    void install(
+        slot_id lease, time_point valid_until, std::optional<std::uint64_t> fence, time_point now);
+    bool hand_over(slot_id lease, time_point now);
+    bool turns_are_spent(const wait_queue& queue, time_point now);
     void end_turn(slot_id queue, time_point now);
     // No reason: its time is up, and the reason is what its attempts came to.
     void end_wait(slot_id wait, errc reason, time_point now);
-    void abandon_attempt(wait_queue& queue, errc* reason, time_point now);
+    void leave(slot_id wait, time_point now);
     void give_back(slot_id lease, time_point now);
+    void stop_keeping(slot_id lease);
     void lose(slot_id lease, time_point now);
     void look_after(slot_id lease, time_point now);
     void arm(slot_id lease);

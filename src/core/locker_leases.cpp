@@ -7,8 +7,9 @@ namespace holdfast::core {
 
 bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
 {
+    absorb(now); // it may have ended unnoticed
     if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
-        look_after(lease, now); // it may have ended unnoticed
+        look_after(lease, now);
     due_renewals_.clear();
     lease_slot* const s = leases_.find(lease);
     if (s == nullptr || (s->now != state::held && s->now != state::ended))
@@ -20,8 +21,14 @@ bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
         forget(lease);
     } else {
         ++counts_.released;
-        s->release_tag = tag;
-        give_back(lease, now);
+        if (hand_over(lease, now)) {
+            emit(
+                {.kind = effect::what::released, .outcome = release_outcome::released, .tag = tag});
+            forget(lease);
+        } else {
+            s->release_tag = tag;
+            give_back(lease, now);
+        }
     }
     absorb(now);
     return true;
@@ -29,12 +36,17 @@ bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
 
 void locker_core::drop(slot_id lease, time_point now)
 {
+    absorb(now);
+    if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
+        look_after(lease, now);
+    due_renewals_.clear();
     lease_slot* const s = leases_.find(lease);
     if (s == nullptr || s->now == state::releasing)
         return;
     if (s->now == state::held) {
         ++counts_.released;
-        give_back(lease, now);
+        if (!hand_over(lease, now))
+            give_back(lease, now);
     } else {
         emit({.kind = effect::what::gone, .lease = lease});
     }
@@ -117,6 +129,16 @@ void locker_core::on_released(const backend_event& event)
 // Hands a held lease back to the backend. Renewal stops first, so none can follow the release.
 void locker_core::give_back(slot_id lease, time_point now)
 {
+    const lease_slot& s = leases_[lease];
+    stop_keeping(lease);
+    emit({.kind = effect::what::gone, .lease = lease});
+    backend_.release(s.claim, now);
+    end_turn(s.queue, now);
+}
+
+// Nobody has it any more, whatever the backend is told of it.
+void locker_core::stop_keeping(slot_id lease)
+{
     lease_slot& s = leases_[lease];
     s.now = state::releasing;
     s.keeper.end();
@@ -124,9 +146,6 @@ void locker_core::give_back(slot_id lease, time_point now)
     lease_wakes_.erase(slot_index(lease));
     --held_;
     --active_;
-    emit({.kind = effect::what::gone, .lease = lease});
-    backend_.release(s.claim, now);
-    end_turn(s.queue, now);
 }
 
 void locker_core::lose(slot_id lease, time_point now)
@@ -134,12 +153,8 @@ void locker_core::lose(slot_id lease, time_point now)
     lease_slot& s = leases_[lease];
     if (s.keeper.where() == lease_keeper::phase::kept)
         emit({.kind = effect::what::must_stop, .lease = lease});
+    stop_keeping(lease);
     s.now = state::ended;
-    s.keeper.end();
-    s.extension_ends = never;
-    lease_wakes_.erase(slot_index(lease));
-    --held_;
-    --active_;
     ++counts_.lost;
     backend_.release(s.claim, now); // what may be left of it
     end_turn(s.queue, now);

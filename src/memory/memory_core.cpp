@@ -80,12 +80,6 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
     return id;
 }
 
-// Attempts end at once, so there is none to give up; the seam asks for an answer all the same.
-errc memory_core::abandon(core::claim_id, core::time_point)
-{
-    return errc::contended;
-}
-
 void memory_core::renew(std::span<const core::claim_id> claims, bool, core::time_point now)
 {
     for (const core::claim_id id : claims) {

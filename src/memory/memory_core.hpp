@@ -44,8 +44,13 @@ public:
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_terms& terms,
         core::time_point now) override;
-    errc abandon(core::claim_id id, core::time_point now) override;
+    // Attempts end at once, so there is none to give up.
+    void abandon(core::claim_id, core::time_point) override {}
+    errc outlook(core::claim_id) const noexcept override { return errc::contended; }
+    bool queues() const noexcept override { return false; }
+    void pass(core::claim_id id, std::uint64_t tag) override { claims_[id].tag = tag; }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
+    void look_for_others(core::claim_id, core::time_point) override {} // it cannot know
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }

@@ -1,5 +1,7 @@
 #include "redlock/claim.hpp"
 
+#include "redlock/arbiter.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -11,6 +13,10 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     const core::claim_terms& new_terms, std::size_t count)
 {
     resource.assign(name);
+    hash = hash_of(name);
+    arbiter = max_nodes;
+    answer_due = has_waited = handed_over = others_free = false;
+    asked_again_at = core::never;
     token = owner;
     terms = new_terms;
     tag = new_tag;
@@ -27,6 +33,7 @@ void claim::sent(std::size_t node, core::time_point when) noexcept
 {
     claim_node& n = at[node];
     n.state = key::asked;
+    ++n.open;
     n.until = when + terms.ttl - terms.drift; // counts once it is `ours`
     last_sent = std::max(last_sent, when);
 }
@@ -34,6 +41,7 @@ void claim::sent(std::size_t node, core::time_point when) noexcept
 void claim::record(std::size_t node, vote v) noexcept
 {
     round.record(node, v);
+    at[node].again = false;
     if (v == vote::granted)
         at[node].state = key::ours;
     else if (v != vote::unknown)
@@ -50,6 +58,8 @@ void claim::renewed(std::size_t node, core::time_point asked) noexcept
 
 void claim::missing(std::size_t node) noexcept
 {
+    if (at[node].open != 0) // asked again after the renewal that found nothing
+        return;
     at[node].state = key::absent;
     at[node].until = core::long_ago;
 }
@@ -62,6 +72,7 @@ void claim::healed(std::size_t node) noexcept
 void claim::deleted(std::size_t node, bool was_ours) noexcept
 {
     at[node].state = key::absent;
+    at[node].queued = false;
     deleted_ = static_cast<std::uint8_t>(deleted_ + (was_ours ? 1 : 0));
 }
 
@@ -85,7 +96,7 @@ core::time_point claim::valid_until() const noexcept
 bool claim::may_hold(std::size_t node) const noexcept
 {
     const claim_node& n = at[node];
-    return n.healing || (n.state != key::absent && n.state != key::unsent);
+    return n.healing || n.queued || (n.state != key::absent && n.state != key::unsent);
 }
 
 bool claim::may_hold_any() const noexcept

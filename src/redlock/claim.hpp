@@ -19,8 +19,12 @@ struct claim_node {
         healed, // set again later: keeps others out, but proves nothing about the time before
     };
     key state = key::absent;
+    std::uint8_t open = 0;                   // requests under way that may make it ours
     bool healing = false;                    // a SET to heal it is under way
     bool deleting = false;                   // a deletion is under way
+    bool queued = false;                     // we may stand in its queue, or be handed the key
+    bool again = false;                      // it has refused and will be asked again
+    std::uint8_t refusals = 0;               // in this round
     std::uint8_t renewing = 0;               // renewals under way
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
@@ -32,6 +36,7 @@ struct claim_node {
 class claim {
 public:
     enum class stage : std::uint8_t {
+        queued,    // waits for its turn at its arbiter
         asking,    // the round is open
         held,      // granted
         releasing, // being deleted, somebody waits for the outcome
@@ -44,6 +49,8 @@ public:
 
     // A SET was queued for a node at `now`.
     void sent(std::size_t node, core::time_point now) noexcept;
+    // Its answer is there, or there will be none.
+    void answered(std::size_t node) noexcept { --at[node].open; }
     // What a node said to the SET of the round, however late. `failed` for one that cannot be
     // asked.
     void record(std::size_t node, vote v) noexcept;
@@ -78,6 +85,15 @@ public:
     core::claim_terms terms{};
     std::uint64_t tag = 0;
     stage phase = stage::asking;
+    std::uint64_t hash = 0;          // of the resource
+    std::size_t arbiter = max_nodes; // where it is queued, or was handed over to us; or none
+    bool answer_due = false;         // from the arbiter: whether it is our turn
+    bool has_waited = false;         // it was not, when we came
+    bool handed_over = false;        // the arbiter's key is ours, the other nodes will follow
+    bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
+    core::time_point arbiter_held_until{};
+    core::time_point round_began{};
+    core::time_point asked_again_at = core::never; // those who have refused
     core::time_point last_sent{};               // of a SET or renewal: the key is gone a ttl later
     core::time_point reported = core::long_ago; // the validity that the locker was told
     acquire_round round;

@@ -46,6 +46,7 @@ void handshake::start(const node_settings& settings, std::string& out)
 {
     settings_ = &settings;
     run_id_.clear();
+    subscribed_ = false;
     why_ = {};
     first_ = 0;
     count_ = 1;
@@ -96,6 +97,15 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::release);
     resp::append_command(out, {"SCRIPT", "LOAD", renew_script.text});
     expect(step::renew);
+    resp::append_command(out, {"SCRIPT", "LOAD", pass_on_script.text});
+    expect(step::pass_on);
+    if (first != step::auth &&
+        !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
+        resp::append_command(out, {"SCRIPT", "LOAD", enqueue_script.text});
+        expect(step::enqueue);
+        resp::append_command(out, {"SUBSCRIBE", settings_->channel});
+        expect(step::subscribe);
+    }
 }
 
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
@@ -116,6 +126,15 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
         break;
     case step::renew:
         result = on_script(answer, renew_script.digest);
+        break;
+    case step::pass_on:
+        result = on_script(answer, pass_on_script.digest);
+        break;
+    case step::enqueue:
+        result = on_script(answer, enqueue_script.digest);
+        break;
+    case step::subscribe: // a node that forbids it keeps no queue for us
+        subscribed_ = answer.size() > 1 && answer[1].text == "subscribe";
         break;
     case step::auth:
     case step::select:

@@ -26,6 +26,13 @@ public:
     const failure& why() const noexcept { return why_; }
     // Tells two servers apart; empty if the node would not say.
     const std::string& run_id() const noexcept { return run_id_; }
+    // Whether the next reply is one that comes as a push.
+    bool expects_push() const noexcept
+    {
+        return first_ < count_ && expected_[first_] == step::subscribe;
+    }
+    // When `ready`: whether the node tells us when our turn has come.
+    bool subscribed() const noexcept { return subscribed_; }
 
 private:
     enum class step : std::uint8_t {
@@ -38,7 +45,10 @@ private:
         library_version,
         info,
         release,
-        renew
+        renew,
+        pass_on,
+        enqueue,
+        subscribe
     };
 
     void continue_from(step first, std::string& out);
@@ -52,8 +62,9 @@ private:
 
     const node_settings* settings_ = nullptr;
     std::string run_id_;
+    bool subscribed_ = false;
     failure why_;
-    step expected_[10]{}; // the steps whose replies are still to come, in order
+    step expected_[13]{}; // the steps whose replies are still to come, in order
     std::size_t first_ = 0, count_ = 0;
 };
 

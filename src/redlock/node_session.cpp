@@ -1,5 +1,7 @@
 #include "redlock/node_session.hpp"
 
+#include "redlock/arbiter.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -42,9 +44,12 @@ bool node_session::congested(core::time_point now) const noexcept
     if (requests_.size() >= settings_.max_requests ||
         out_.size() - out_begin_ >= settings_.max_bytes)
         return true;
-    if (requests_.empty())
-        return false;
-    return now - std::max(requests_.front().sent, last_heard_) > congestion_after;
+    return !answers_within(congestion_after, now);
+}
+
+bool node_session::answers_within(core::duration limit, core::time_point now) const noexcept
+{
+    return requests_.empty() || now - std::max(requests_.front().sent, last_heard_) <= limit;
 }
 
 void node_session::send(std::string_view bytes, const request& r)
@@ -214,12 +219,15 @@ void node_session::take_replies(core::time_point now)
             break;
         }
         const reply answer = reader_.reply();
-        if (answer.front().what == resp::kind::push)
-            continue; // a hint, and we have asked for none
-        if (state_ == state::greeting)
-            on_handshake_reply(answer, now);
-        else
+        const bool push = answer.front().what == resp::kind::push;
+        if (state_ == state::greeting) {
+            if (!push || handshake_.expects_push())
+                on_handshake_reply(answer, now);
+        } else if (push) {
+            owner_.on_push(node_, answer, now);
+        } else {
             on_request_reply(answer, now);
+        }
     }
 }
 
@@ -238,6 +246,8 @@ void node_session::on_handshake_reply(reply answer, core::time_point now)
     state_ = state::ready;
     deadline_ = core::never;
     connected_at_ = now;
+    keeps_queue_ = handshake_.subscribed();
+    identity_ = hash_of(handshake_.run_id().empty() ? settings_.name : handshake_.run_id());
     failure_ = {};
     refused_kind_.reset();
     ++connects_;

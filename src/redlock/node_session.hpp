@@ -30,6 +30,8 @@ public:
     // The greeting is over. An error text refuses the node, as one that is listed twice, say.
     virtual std::string admit(std::size_t node) = 0;
     virtual void on_ready(std::size_t node, core::time_point now) = 0;
+    // The node has said something without being asked.
+    virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
     virtual void on_reply(
         std::size_t node, const request& r, reply answer, core::time_point now) = 0;
     // The connection broke before the reply came: nobody knows what became of the request.
@@ -61,6 +63,16 @@ public:
     // Whether a request that may be left out should be: the node is silent, or too much is under
     // way.
     bool congested(core::time_point now) const noexcept;
+
+    // Whether it can keep a queue for us: it tells us when our turn has come.
+    bool keeps_queue() const noexcept { return state_ == state::ready && keeps_queue_; }
+    // It has refused to, and will not be asked again on this connection.
+    void has_no_queue() noexcept { keeps_queue_ = false; }
+    // Whether no request has been waiting for an answer for longer than that while the node said
+    // nothing at all.
+    bool answers_within(core::duration limit, core::time_point now) const noexcept;
+    // Names the server, whatever address it was reached by.
+    std::uint64_t identity() const noexcept { return identity_; }
 
     // Precondition: now() is `ready`. The bytes are one command, encoded.
     void send(std::string_view bytes, const request& r);
@@ -107,6 +119,8 @@ private:
     state state_ = state::connecting;
     bool hopeful_ = true; // this attempt to connect is worth waiting for
     bool started_ = false;
+    bool keeps_queue_ = false;
+    std::uint64_t identity_ = 0;
     unsigned failures_ = 0;                   // to connect, in a row
     core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
     core::time_point last_heard_{}, connected_at_{};

@@ -14,6 +14,7 @@ struct node_settings {
     std::string name; // the address as it may be logged
     std::string user, password;
     std::string client_name;
+    std::string channel{}; // on which we hear that our turn has come; empty: not at all
     unsigned database = 0;
     bool eviction_allowed = false;
     core::duration connect_timeout{};

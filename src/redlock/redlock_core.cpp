@@ -15,14 +15,33 @@ using core::time_point;
 using key = claim_node::key;
 using stage = claim::stage;
 
+namespace {
+
+// Ours alone, on all nodes. Who guesses it can wake us in vain.
+std::string new_channel(core::jitter& random)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string channel = "holdfast:";
+    for (int half = 0; half < 2; ++half) {
+        const std::uint64_t bits = random.next();
+        for (int shift = 60; shift >= 0; shift -= 4)
+            channel += digits[bits >> shift & 15];
+    }
+    return channel;
+}
+
+} // namespace
+
 redlock_core::redlock_core(std::vector<node_settings> nodes,
     std::optional<core::duration> node_timeout, std::uint64_t jitter_seed)
-    : node_timeout_(node_timeout)
+    : node_timeout_(node_timeout),
+      jitter_(jitter_seed),
+      channel_(new_channel(jitter_))
 {
-    core::jitter seeds(jitter_seed);
     for (node_settings& settings : nodes) {
+        settings.channel = channel_;
         sessions_.push_back(std::make_unique<node_session>(sessions_.size(), std::move(settings),
-            static_cast<session_owner&>(*this), seeds.next()));
+            static_cast<session_owner&>(*this), jitter_.next()));
         connections_.push_back(sessions_.back().get());
     }
 }
@@ -46,8 +65,27 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     const claim_id id = claims_.take();
     claim& c = claims_[id];
     c.begin(tag, resource, token, terms, sessions_.size());
+    const bool in_turn =
+        terms.queue == core::queueing::now ||
+        (terms.queue == core::queueing::if_contended && contention_.knows(c.hash, now));
+    const std::size_t arbiter = in_turn ? arbiter_of(c, now) : max_nodes;
+    if (arbiter != max_nodes)
+        join_queue(id, arbiter, now);
+    else
+        begin_round(id, now);
+    return id;
+}
+
+// Asks all nodes at once: but the arbiter, if it has handed its key over.
+void redlock_core::begin_round(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.phase = stage::asking;
+    c.round_began = now;
     encode_set(c);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        if (c.handed_over && i == c.arbiter)
+            continue;
         const node_session& node = *sessions_[i];
         const auto reach = node.now();
         if (reach == node_session::reachability::soon) {
@@ -60,7 +98,6 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     }
     limit_round(id, now);
     settle_attempt(id, now);
-    return id;
 }
 
 // The round ends a node timeout after the last request has left, once a majority has been asked.
@@ -73,15 +110,21 @@ void redlock_core::limit_round(claim_id id, time_point now)
         claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
 }
 
-errc redlock_core::abandon(claim_id id, time_point now)
+void redlock_core::abandon(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    assert(c.phase == stage::asking);
-    const errc reason =
-        c.round.judge_now() == verdict::contended ? errc::contended : why_unreachable(c);
+    assert(c.phase == stage::asking || c.phase == stage::queued);
     c.phase = stage::cleaning;
     clean(id, now);
-    return reason;
+}
+
+errc redlock_core::outlook(claim_id id) const noexcept
+{
+    const claim* const c = claims_.find(id);
+    assert(c != nullptr);
+    if (c->phase == stage::queued || c->round.judge_now() == verdict::contended)
+        return errc::contended;
+    return why_unreachable(*c);
 }
 
 void redlock_core::release(claim_id id, time_point now)
@@ -96,7 +139,7 @@ void redlock_core::release(claim_id id, time_point now)
 
 time_point redlock_core::wake_at() const noexcept
 {
-    time_point first = claim_ends_.earliest();
+    time_point first = std::min(claim_ends_.earliest(), asked_again_.earliest());
     for (const auto& s : sessions_)
         first = std::min(first, s->wake_at());
     return first;
@@ -108,9 +151,14 @@ void redlock_core::wake(time_point now)
         if (s->wake_at() <= now)
             s->wake(now);
     }
+    while (const auto index = asked_again_.pop_due(now))
+        ask_those_again(claims_.id_at(*index), now);
     while (const auto index = claim_ends_.pop_due(now)) {
         const claim_id id = claims_.id_at(*index);
         switch (claims_[id].phase) {
+        case stage::queued:
+            on_queue_deadline(id, now);
+            break;
         case stage::asking:
             on_round_timeout(id, now);
             break;
@@ -134,6 +182,10 @@ void redlock_core::on_round_timeout(claim_id id, time_point now)
             continue;
         if (c.at[i].state == key::unsent) {
             c.record(i, vote::failed);
+            continue;
+        }
+        if (c.at[i].again) {
+            c.record(i, vote::refused);
             continue;
         }
         sessions_[i]->count_timeout();
@@ -169,7 +221,10 @@ void redlock_core::refuse(claim_id id, errc reason, time_point now)
 {
     claim& c = claims_[id];
     c.phase = stage::cleaning;
-    emit({.kind = backend_event::what::refused, .reason = reason, .tag = c.tag});
+    emit({.kind = backend_event::what::refused,
+        .reason = reason,
+        .tag = c.tag,
+        .kept_others_out_since = c.round_began});
     clean(id, now);
 }
 
@@ -177,6 +232,7 @@ void redlock_core::refuse(claim_id id, errc reason, time_point now)
 void redlock_core::give_up_unsent(claim& c) noexcept
 {
     for (std::size_t i = 0; i < c.nodes(); ++i) {
+        c.at[i].again = false;
         if (c.at[i].state == key::unsent)
             c.record(i, vote::failed);
     }
@@ -188,11 +244,25 @@ void redlock_core::clean(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     give_up_unsent(c);
+    asked_again_.erase(slot_index(id));
+    const std::size_t arbiter = arbiter_of(c, now);
+    const auto passes_on = [&](std::size_t i) {
+        return i == arbiter || c.at[i].queued;
+    };
+    const auto due = [&](std::size_t i) {
+        return sessions_[i]->now() == node_session::reachability::ready && c.may_hold(i) &&
+               !c.at[i].deleting;
+    };
     encode_remove(c, false);
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        const bool ready = sessions_[i]->now() == node_session::reachability::ready;
-        if (ready && c.may_hold(i) && !c.at[i].deleting)
-            send_remove(i, id, false, now);
+        if (due(i) && !passes_on(i))
+            send_remove(i, id, what::remove, now);
+    }
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (due(i)) {
+            encode_pass_on(id, i, false);
+            send_remove(i, id, what::pass_on, now);
+        }
     }
     if (c.phase == stage::cleaning) {
         claim_ends_.set(slot_index(id), std::max(now, c.last_sent + c.terms.ttl));
@@ -229,6 +299,7 @@ void redlock_core::forget_if_clean(claim_id id)
 void redlock_core::forget(claim_id id)
 {
     claim_ends_.erase(slot_index(id));
+    asked_again_.erase(slot_index(id));
     claims_.give_back(id);
 }
 
@@ -301,8 +372,8 @@ void redlock_core::on_ready(std::size_t node, time_point now)
             encode_set(*c);
             send_set(node, id, what::set, now);
         } else if (c->phase == stage::cleaning && c->may_hold(node)) {
-            encode_remove(*c, false);
-            send_remove(node, id, false, now);
+            encode_pass_on(id, node, false);
+            send_remove(node, id, what::pass_on, now);
         }
     }
 }
@@ -312,6 +383,8 @@ void redlock_core::on_down(std::size_t node, time_point now)
     for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
         const claim_id id = claims_.id_at(index);
         claim* const c = claims_.find(id);
+        if (c != nullptr && c->phase == stage::queued && c->arbiter == node)
+            change_arbiter(id, now);
         if (c == nullptr || c->at[node].state != key::unsent)
             continue;
         c->record(node, vote::failed);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "core/backend.hpp"
+#include "core/backoff.hpp"
 #include "core/deadlines.hpp"
 #include "core/ring.hpp"
 #include "core/slots.hpp"
+#include "redlock/arbiter.hpp"
 #include "redlock/claim.hpp"
 #include "redlock/node_session.hpp"
 #include "redlock/scripts.hpp"
@@ -19,7 +21,12 @@ namespace holdfast::redis {
 // The Redlock algorithm over sessions with independent nodes: plain mode.
 //
 // Every request of a claim to a node goes over the same connection, in order: a deletion can never
-// overtake the SET that it cleans up after. A SET is never sent twice for one attempt.
+// overtake the SET that it cleans up after. A SET is sent again only to a node that has refused it.
+//
+// Between processes, attempts wait for their turn in a queue at one node, the arbiter of the
+// resource: a release there hands the key to the next one, who then asks the other nodes. Safety
+// never depends on the queue: a lease is what a majority has granted, and the arbiter has granted
+// only once it has confirmed that its key is ours.
 class redlock_core final : public core::backend_core, private session_owner {
 public:
     // Precondition: 1 to max_nodes nodes. `node_timeout`: none for the default by the ttl.
@@ -29,8 +36,12 @@ public:
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_terms& terms,
         core::time_point now) override;
-    errc abandon(core::claim_id id, core::time_point now) override;
+    void abandon(core::claim_id id, core::time_point now) override;
+    errc outlook(core::claim_id id) const noexcept override;
+    bool queues() const noexcept override;
+    void pass(core::claim_id id, std::uint64_t tag) override { claims_[id].tag = tag; }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
+    void look_for_others(core::claim_id id, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override;
@@ -49,8 +60,15 @@ private:
         heal,
         remove,
         remove_by_text, // the same with the script's text, once, because the node had forgotten it
+        pass_on,        // removes it, or hands it to the next in the queue
+        pass_on_by_text,
         renew,
         renew_by_text,
+        enqueue,
+        enqueue_by_text,
+        confirm, // what was handed over to us
+        confirm_by_text,
+        look, // whether there is a queue
         type,
         time_left
     };
@@ -61,9 +79,10 @@ private:
         core::time_point sent{};
     };
 
-    // A question when a resource may be free.
+    // A question when a resource may be free: the locker's, or that of a claim which is queued.
     struct watched {
         std::uint64_t tag = 0;
+        core::claim_id claim = 0;
         std::array<core::time_point, max_nodes> free_at{};
         std::uint8_t outstanding = 0, answers = 0, conflicts = 0;
     };
@@ -71,15 +90,20 @@ private:
     // session_owner
     std::string admit(std::size_t node) override;
     void on_ready(std::size_t node, core::time_point now) override;
+    void on_push(std::size_t node, reply push, core::time_point now) override;
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
     void on_orphaned(std::size_t node, const request& r, core::time_point now) override;
     void on_down(std::size_t node, core::time_point now) override;
 
     // Commands that go to several nodes are encoded once; sending takes the encoded one.
+    void send_watch(core::slot_id id, std::string_view resource, core::time_point now);
     void encode_set(const claim& c);
     void encode_remove(const claim& c, bool by_text);
     void send_set(std::size_t node, core::claim_id id, what kind, core::time_point now);
-    void send_remove(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
+    void encode_pass_on(core::claim_id id, std::size_t node, bool by_text);
+    void send_remove(std::size_t node, core::claim_id id, what kind, core::time_point now);
+    void send_enqueue(core::claim_id id, bool by_text, core::time_point now);
+    void send_confirm(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
     void send_batch(std::size_t node, std::span<const core::claim_id> claims, bool by_text,
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);
@@ -87,14 +111,33 @@ private:
     void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_healed(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_removed(
+        std::size_t node, core::claim_id id, what kind, reply answer, core::time_point now);
+    void on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
+    void note_queue_error(std::size_t node, std::string_view text);
+    void on_confirmed(
         std::size_t node, core::claim_id id, bool by_text, reply answer, core::time_point now);
     void on_renewed(
         std::size_t node, core::slot_id id, bool by_text, reply answer, core::time_point now);
     void on_watched(
         std::size_t node, core::slot_id id, what kind, reply answer, core::time_point now);
     void on_watch_ended(core::slot_id id);
+    void on_queued_watch(
+        core::claim_id id, bool conflict, core::time_point free_at, core::time_point now);
     void fail_session(std::size_t node, core::time_point now);
 
+    std::size_t arbiter_of(
+        const claim& c, core::time_point now, bool untried = false) const noexcept;
+    std::string place_of(core::claim_id id) const;
+    void join_queue(core::claim_id id, std::size_t arbiter, core::time_point now);
+    void change_arbiter(core::claim_id id, core::time_point now);
+    void wait_in_queue(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
+    void on_queue_deadline(core::claim_id id, core::time_point now);
+    void ask_when_free(core::claim_id id, core::time_point now);
+    void take_what_is_free(core::claim_id id, core::time_point now);
+    bool ask_again(std::size_t node, core::claim_id id, core::time_point now);
+    void ask_those_again(core::claim_id id, core::time_point now);
+
+    void begin_round(core::claim_id id, core::time_point now);
     void limit_round(core::claim_id id, core::time_point now);
     void settle_attempt(core::claim_id id, core::time_point now);
     void refuse(core::claim_id id, errc reason, core::time_point now);
@@ -111,15 +154,20 @@ private:
     void emit(const core::backend_event& event) { events_.push(event); }
 
     std::optional<core::duration> node_timeout_;
+    core::jitter jitter_;
+    std::string channel_;
+    known_contention contention_;
     std::vector<std::unique_ptr<node_session>> sessions_;
     std::vector<core::connection*> connections_;
 
     core::slots<claim> claims_;
     core::slots<batch> batches_;
     core::slots<watched> watches_;
-    core::deadlines claim_ends_; // of the round, of the release, or of all memory of the claim
+    core::deadlines claim_ends_;  // of the stage it is in, or of all memory of the claim
+    core::deadlines asked_again_; // nodes that have refused a claim
     core::ring<core::backend_event> events_;
     std::string command_; // the one being encoded
+    std::string queue_;   // the name of a queue
     std::vector<core::claim_id> to_renew_;
 };
 

@@ -1,7 +1,6 @@
 // The requests of redlock_core, and what their replies mean for the claims.
 #include "redlock/redlock_core.hpp"
-
-#include "resp/command.hpp"
+#include "redlock/script_call.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,20 +17,6 @@ namespace {
 
 // Renewals in one call. A node does nothing else while it runs a script.
 constexpr std::size_t largest_batch = 100;
-
-std::int64_t in_ms(core::duration d)
-{
-    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-}
-
-void begin_script(
-    std::string& out, const script& s, bool by_text, std::size_t keys, std::size_t arguments)
-{
-    resp::append_array_header(out, 3 + keys + arguments);
-    resp::append_blob(out, by_text ? "EVAL" : "EVALSHA");
-    resp::append_blob(out, by_text ? s.text : s.digest);
-    resp::append_blob(out, static_cast<std::int64_t>(keys));
-}
 
 } // namespace
 
@@ -73,9 +58,9 @@ void redlock_core::encode_remove(const claim& c, bool by_text)
     resp::append_blob(command_, c.token.view());
 }
 
-void redlock_core::send_remove(std::size_t node, claim_id id, bool by_text, time_point now)
+void redlock_core::send_remove(std::size_t node, claim_id id, what kind, time_point now)
 {
-    send(node, by_text ? what::remove_by_text : what::remove, id, now);
+    send(node, kind, id, now);
     claims_[id].at[node].deleting = true;
 }
 
@@ -92,7 +77,7 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
             if (n.state != key::absent && n.state != key::unsent) {
                 if (n.renewing == 0 || again)
                     to_renew_.push_back(id);
-            } else if (n.state == key::absent && !n.healing && c.has_majority(now)) {
+            } else if (n.state == key::absent && !n.healing && !n.again && c.has_majority(now)) {
                 encode_set(c);
                 send_set(i, id, what::heal, now);
             }
@@ -125,28 +110,6 @@ void redlock_core::send_batch(
     send(node, by_text ? what::renew_by_text : what::renew, id, now);
 }
 
-void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)
-{
-    const core::slot_id id = watches_.take();
-    watched& w = watches_[id];
-    w = {.tag = tag};
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        w.free_at[i] = core::never;
-        const node_session& node = *sessions_[i];
-        if (node.now() != node_session::reachability::ready || node.congested(now))
-            continue;
-        w.outstanding = static_cast<std::uint8_t>(w.outstanding + 2);
-        command_.clear();
-        resp::append_command(command_, {"TYPE", resource});
-        send(i, what::type, id, now);
-        command_.clear();
-        resp::append_command(command_, {"PTTL", resource});
-        send(i, what::time_left, id, now);
-    }
-    if (w.outstanding == 0)
-        watches_.give_back(id);
-}
-
 void redlock_core::on_reply(std::size_t node, const request& r, reply answer, time_point now)
 {
     const auto kind = static_cast<what>(r.kind);
@@ -164,11 +127,27 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
     }
     case what::remove:
     case what::remove_by_text:
-        on_removed(node, r.reference, kind == what::remove_by_text, answer, now);
+    case what::pass_on:
+    case what::pass_on_by_text:
+        on_removed(node, r.reference, kind, answer, now);
         break;
     case what::renew:
     case what::renew_by_text:
         on_renewed(node, r.reference, kind == what::renew_by_text, answer, now);
+        break;
+    case what::enqueue:
+    case what::enqueue_by_text:
+        on_enqueued(node, r, answer, now);
+        break;
+    case what::confirm:
+    case what::confirm_by_text:
+        on_confirmed(node, r.reference, kind == what::confirm_by_text, answer, now);
+        break;
+    case what::look:
+        if (const claim* const c = claims_.find(r.reference);
+            c != nullptr && c->phase == stage::held && answer.front().what == resp::kind::integer &&
+            answer.front().integer == 0)
+            emit({.kind = backend_event::what::alone, .tag = c->tag});
         break;
     case what::type:
     case what::time_left:
@@ -192,8 +171,18 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::heal:
         on_healed(node, r.reference, vote::unknown, now);
         break;
+    case what::confirm:
+    case what::confirm_by_text:
+        on_vote(node, r.reference, vote::unknown, now);
+        break;
+    case what::enqueue:
+    case what::enqueue_by_text:
+    case what::look:
+        break; // the node is down: another one is asked
     case what::remove:
     case what::remove_by_text:
+    case what::pass_on:
+    case what::pass_on_by_text:
         if (c != nullptr) {
             c->at[node].deleting = false;
             if (c->phase == stage::releasing)
@@ -216,8 +205,15 @@ void redlock_core::on_vote(std::size_t node, claim_id id, vote v, time_point now
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
+    c->answered(node);
+    if (v == vote::refused && (c->at[node].state == key::ours || c->at[node].open != 0))
+        return; // by what is ours since the hand-over, or what follows will tell
+    if (v == vote::refused && ask_again(node, id, now))
+        return;
     c->record(node, v);
     switch (c->phase) {
+    case stage::queued:
+        return;
     case stage::asking:
         return settle_attempt(id, now);
     case stage::held: // a straggler joins the lease
@@ -246,18 +242,30 @@ void redlock_core::on_healed(std::size_t node, claim_id id, vote v, time_point)
 }
 
 void redlock_core::on_removed(
-    std::size_t node, claim_id id, bool by_text, reply answer, time_point now)
+    std::size_t node, claim_id id, what kind, reply answer, time_point now)
 {
     claim* c = claims_.find(id);
     if (c == nullptr)
         return;
     c->at[node].deleting = false;
     const resp::value& v = answer.front();
-    if (is_no_script(answer) && !by_text) {
+    const bool passes_on = kind == what::pass_on || kind == what::pass_on_by_text;
+    if (is_no_script(answer) && kind == what::remove) {
         encode_remove(*c, true);
-        send_remove(node, id, true, now);
+        send_remove(node, id, what::remove_by_text, now);
+    } else if (is_no_script(answer) && kind == what::pass_on) {
+        encode_pass_on(id, node, true);
+        send_remove(node, id, what::pass_on_by_text, now);
+    } else if (v.what == resp::kind::error && passes_on) { // the key must go in any case
+        note_queue_error(node, v.text);
+        encode_remove(*c, false);
+        send_remove(node, id, what::remove, now);
     } else if (v.what == resp::kind::integer) {
-        c->deleted(node, v.integer == 1);
+        if (v.integer == 2)
+            contention_.note(c->hash, now);
+        else if (passes_on && v.integer == 1)
+            contention_.forget(c->hash);
+        c->deleted(node, v.integer != 0);
     } else if (v.what != resp::kind::error) { // an error leaves the key to its ttl
         fail_session(node, now);
         c = claims_.find(id); // its other requests may have been the last of it
@@ -326,47 +334,6 @@ void redlock_core::report(claim_id id, time_point now)
         c.reported = valid_until;
         emit({.kind = backend_event::what::validity, .tag = c.tag, .valid_until = valid_until});
     }
-}
-
-// One more question of a watch has been answered, or never will be.
-void redlock_core::on_watch_ended(core::slot_id id)
-{
-    watched* const w = watches_.find(id);
-    if (w != nullptr && --w->outstanding == 0)
-        watches_.give_back(id);
-}
-
-void redlock_core::on_watched(
-    std::size_t node, core::slot_id id, what kind, reply answer, time_point now)
-{
-    watched* const w = watches_.find(id);
-    if (w == nullptr)
-        return;
-    const resp::value& v = answer.front();
-    if (kind == what::type) {
-        const bool told = v.what == resp::kind::simple_string;
-        w->conflicts = static_cast<std::uint8_t>(
-            w->conflicts + (told && v.text != "string" && v.text != "none" ? 1 : 0));
-        return on_watch_ended(id);
-    }
-    ++w->answers;
-    if (v.what == resp::kind::integer && v.integer != -1) // -1: no end is set
-        w->free_at[node] =
-            core::later(now, std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0)));
-    const std::size_t needed = majority(sessions_.size());
-    if (w->answers < needed)
-        return on_watch_ended(id);
-
-    const auto nth = w->free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
-    std::nth_element(w->free_at.begin(), nth,
-        w->free_at.begin() + static_cast<std::ptrdiff_t>(sessions_.size()));
-    const bool conflict = w->conflicts >= blocking(sessions_.size());
-    if (conflict || *nth != core::never)
-        emit({.kind = backend_event::what::frees,
-            .reason = conflict ? errc::key_conflict : errc{},
-            .tag = w->tag,
-            .valid_until = *nth});
-    watches_.give_back(id);
 }
 
 } // namespace holdfast::redis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -26,5 +27,50 @@ inline constexpr script renew_script{
     "if redis.pcall('get',KEYS[i])==ARGV[2*i-1] then r[i]=redis.call('pexpire',KEYS[i],ARGV[2*i]) "
     "else r[i]=0 end end return r",
     "323d8a71bb35ae2e78dd951bcf02b326bed830b8"};
+
+// The queue of those who wait for a key, at its arbiter: a sorted set, in the order in which they
+// came. Each is named by 32 characters of owner token, 16 of reference (the client's own), and the
+// channel on which the client hears that its turn has come; the message is the token and the
+// reference. A message that reaches nobody was for one who is gone: the next one is told.
+inline constexpr std::size_t reference_length = 16;
+inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the key of the queue
+
+// KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-over in ms;
+// ARGV[3]: our own place in the queue, which is given up, or nothing. 1: it was ours and is
+// deleted; 2: it was ours and is handed over to the next one; 0: it is not ours. Whatever becomes
+// of the queue, a key of ours does not stay ours.
+inline constexpr script pass_on_script{
+    "local k,q=KEYS[1],KEYS[2] "
+    "if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end "
+    "if redis.pcall('get',k)~=ARGV[1] then return 0 end "
+    "while true do "
+    "local m=redis.pcall('zpopmin',q)[1] "
+    "if not m or redis.pcall('set',k,string.sub(m,1,32),'px',ARGV[2]).err "
+    "then return redis.call('del',k) end "
+    "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
+    "if type(n)=='number' and n>0 then return 2 end "
+    "end",
+    "33a995f1c68dc6c270a1069be3e49b318c469195"};
+
+// KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
+// queue in ms. 0: the key is ours; otherwise we stand in the queue, and somebody has the key for so
+// many more ms; -1: without an end. A key that nobody has goes to the first in the queue.
+inline constexpr script enqueue_script{
+    "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
+    "if redis.pcall('get',k)==ARGV[1] then "
+    "redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
+    "local last=redis.call('zrange',q,-1,-1,'withscores')[2] "
+    "redis.call('zadd',q,'nx',(last or 0)+1,me) "
+    "redis.call('pexpire',q,ARGV[5]) "
+    "local left=redis.call('pttl',k) "
+    "if left~=-2 then return left==0 and 1 or left end "
+    "while true do "
+    "local m=redis.call('zpopmin',q)[1] "
+    "if m==me then redis.call('set',k,ARGV[1],'px',ARGV[4]) return 0 end "
+    "redis.call('set',k,string.sub(m,1,32),'px',ARGV[2]) "
+    "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
+    "if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end "
+    "end",
+    "b6f3489efb9570ccf8c45c93a0077433497fb3b9"};
 
 } // namespace holdfast::redis

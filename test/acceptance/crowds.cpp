@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(row_40_waiters_without_nodes_say_unreachable)
 BOOST_AUTO_TEST_CASE(row_40_who_is_cut_short_hears_what_was_last_known)
 {
     scripted_backend store;
-    store.abandoned_as = errc::unreachable; // what can be said of an attempt without any answer
+    store.outlook_is = errc::unreachable; // what can be said of an attempt without any answer
     some_bits random;
     core::locker_core locker(store, random, locker_options(), 1);
     const auto terms = core::terms_of(lock_options());

@@ -14,7 +14,11 @@ using words = twins::words;
 
 // Says at the end how much was compared.
 struct account {
-    ~account() { BOOST_TEST_MESSAGE("replies compared: " << twins::compared); }
+    ~account()
+    {
+        BOOST_TEST_MESSAGE("replies compared: " << twins::compared);
+        BOOST_TEST_MESSAGE("messages compared: " << twins::pushes);
+    }
 };
 
 } // namespace

@@ -87,7 +87,8 @@ BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
     ask({"SET", "a", "x", "PX", "100"}, 1000ms);
     const redis_model::data snapshot = model.contents();
     ask({"SET", "b", "x"}, 1000ms);
-    for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script})
+    for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script,
+             holdfast::redis::pass_on_script, holdfast::redis::enqueue_script})
         ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
     BOOST_TEST(model.scripts_known());
     changes();
@@ -101,6 +102,44 @@ BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
     BOOST_TEST(changes() == "a gone; ");
     model.restart("third", {});
     BOOST_TEST(ask({"SELECT", "15"}, 1000ms) == "+OK\r\n");
+}
+
+// Whatever its owner does to it.
+BOOST_AUTO_TEST_CASE(a_session_that_is_gone_hears_nothing)
+{
+    std::string heard;
+    model.on_push = [&](std::uint64_t id, std::string_view bytes) {
+        heard += std::to_string(id) + ": " + std::string(bytes);
+    };
+    ask({"SUBSCRIBE", "one"}, 1000ms);
+    {
+        redis_model::session other;
+        std::string reply;
+        model.receive(other, encode_command({"HELLO", "3"}), 1000ms, reply);
+        model.receive(other, encode_command({"SUBSCRIBE", "one"}), 1000ms, reply);
+        model.receive(other, encode_command({"PUBLISH", "one", ""}), 1000ms, reply);
+        BOOST_TEST(reply.ends_with(":2\r\n"));
+        BOOST_TEST(heard.starts_with("1: *3\r\n$7\r\nmessage\r\n"));
+    }
+    heard.clear();
+    redis_model::session third;
+    const auto publish = [&] {
+        std::string reply;
+        model.receive(third, encode_command({"PUBLISH", "one", ""}), 1000ms, reply);
+        return reply;
+    };
+    BOOST_TEST(publish() == ":1\r\n");
+    BOOST_TEST(!heard.empty());
+    ask({"QUIT"}, 1000ms); // closed by the server, still with its owner
+    BOOST_TEST(publish() == ":0\r\n");
+    session = {};
+    ask({"SUBSCRIBE", "one"}, 1000ms);
+    BOOST_TEST(publish() == ":1\r\n");
+    session = {};
+    BOOST_TEST(publish() == ":0\r\n");
+    ask({"SUBSCRIBE", "one"}, 1000ms);
+    model.restart("second", {});
+    BOOST_TEST(publish() == ":0\r\n");
 }
 
 BOOST_AUTO_TEST_CASE(an_observer_may_answer_instead)

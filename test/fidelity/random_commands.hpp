@@ -43,6 +43,13 @@ private:
     words set();
     words expire();
     words script_call();
+    words queue_call(words w, bool enqueues);
+    words on_sorted_set();
+    words on_channel();
+    words on_tracking();
+    std::string channel();
+    std::string member();
+    std::string ttl();
     std::string key();
     std::string token();
     std::string number();
@@ -50,6 +57,7 @@ private:
 
     std::mt19937_64 random_;
     about what_;
+    bool watch_next_ = false;
 };
 
 } // namespace holdfast::test

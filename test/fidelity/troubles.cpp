@@ -145,6 +145,8 @@ BOOST_AUTO_TEST_CASE(loading)
     wire stuck(both.server().port());
     stuck.send({encode_command({"DEBUG", "RELOAD"})});
     wait_for(both, {"PING"}, "LOADING");
+    both.flush_model(); // as the real one does before it loads
+    both.compare_pushes();
     both.model().state = trouble::loading;
     both.say(500, random, twins::clock::hidden);
     BOOST_TEST(both.real_only({"PING"}).find("LOADING") != std::string::npos); // all the time

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 namespace holdfast::test {
@@ -16,50 +17,18 @@ std::vector<std::string> with_password(
     const std::string& password, const std::vector<std::string>& arguments)
 {
     auto all = arguments;
+    all.insert(all.end(), {"--enable-debug-command", "yes"});
     if (!password.empty())
         all.insert(all.end(), {"--requirepass", password});
     return all;
 }
 
-std::string in_words(const words& command)
+std::optional<redis_model::time> time_in(const std::vector<std::string>& replies) // to TIME
 {
-    std::string all;
-    for (const std::string& word : command)
-        all += (all.empty() ? "" : " ") + visible(word);
-    return all;
-}
-
-bool is(const words& command, std::string_view name)
-{
-    return std::equal(command[0].begin(), command[0].end(), name.begin(), name.end(),
-        [](char a, char b) { return (a | 0x20) == b; });
-}
-
-// The value of a line of INFO.
-std::string line_of(std::string_view info, std::string_view name)
-{
-    const std::string start = "\n" + std::string(name) + ":";
-    const std::size_t at = info.find(start);
-    if (at == info.npos)
-        return {};
-    const std::size_t from = at + start.size();
-    return std::string(info.substr(from, info.find('\r', from) - from));
-}
-
-// What is the same in all replies of a kind: digits, and other bytes, as they follow each other.
-std::string form(std::string_view reply)
-{
-    std::string all;
-    for (const char c : reply) {
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit || !all.ends_with('0'))
-            all += digit ? '0' : c;
-    }
-    return all;
-}
-
-redis_model::time milliseconds_in(const std::string& reply) // to TIME
-{
+    BOOST_REQUIRE_EQUAL(replies.size(), 1u);
+    const std::string& reply = replies.front();
+    if (reply.starts_with('-'))
+        return std::nullopt;
     std::int64_t parts[2]{};
     std::size_t at = 0;
     for (std::int64_t& part : parts) {
@@ -71,19 +40,37 @@ redis_model::time milliseconds_in(const std::string& reply) // to TIME
 
 } // namespace
 
-std::size_t twins::compared = 0;
+std::size_t twins::compared = 0, twins::pushes = 0;
 
 twins::twins(std::string password, const std::vector<std::string>& arguments)
     : server_(with_password(password, arguments)),
-      model_({})
+      model_({}),
+      password_(std::move(password))
 {
-    if (!password.empty())
-        real_only({"AUTH", password});
+    model_ = redis_model(learn_about_server(), password_);
+    model_.on_push = [this](std::uint64_t session, std::string_view bytes) {
+        pushes_[session] += bytes;
+    };
+    last_ = real_time();
+}
+
+// Its run id. It does not throw keys out on its own from now on.
+std::string twins::learn_about_server()
+{
+    if (!password_.empty())
+        real_only({"AUTH", password_});
     const std::string info = real_only({"INFO", "server"});
     version_ = line_of(info, "redis_version");
     BOOST_REQUIRE_MESSAGE(version_.starts_with("7.0."), "the model is that of Redis 7.0");
-    model_ = redis_model(line_of(info, "run_id"), password);
-    last_ = time(1000 * std::stoll(real_only({"TIME"})));
+    BOOST_REQUIRE_EQUAL(real_only({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "OK");
+    return line_of(info, "run_id");
+}
+
+twins::time twins::real_time()
+{
+    const std::string now = real_only({"TIME"});
+    const std::size_t second_line = now.find('\n') + 1;
+    return time(1000 * std::stoll(now) + std::stoll(now.substr(second_line)) / 1000);
 }
 
 std::unique_ptr<twins::connection> twins::connect()
@@ -99,154 +86,156 @@ std::unique_ptr<twins::connection> twins::connect()
     return c;
 }
 
-bool twins::equal(const words& command, const std::string& real, const std::string& model) const
-{
-    if (is(command, "time"))
-        return form(real) == form(model);
-    if (is(command, "hello")) {
-        const std::string version = "$" + std::to_string(version_.size()) + "\r\n" + version_;
-        const std::size_t at = real.find(version);
-        return at == real.npos
-                   ? real == model
-                   : std::string(real).replace(at, version.size(), "$6\r\n7.0.15") == model;
-    }
-    // Of whom it is a replica, and how far it has come with that, differs.
-    if (constexpr std::string_view start = "*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:";
-        is(command, "role") && model.starts_with(start))
-        return real.starts_with(start);
-    if (is(command, "info") && model.find("run_id") != model.npos)
-        return real[0] == model[0] && line_of(real, "redis_mode") == line_of(model, "redis_mode") &&
-               line_of(real, "run_id") == line_of(model, "run_id");
-    return real == model;
-}
-
-std::string twins::ask_model(
-    connection& to, const std::vector<words>& commands, time when, random_commands& random)
-{
-    std::string bytes, replies;
-    for (const words& command : commands)
-        bytes += encode_command(command);
-    for (const std::string_view piece : random.pieces(bytes))
-        model_.receive(to.session, piece, when, replies);
-    return replies;
-}
-
-// All at the same time, so they can be in one input.
-void twins::compare_group(connection& to, const std::vector<words>& commands,
-    const std::vector<std::string>& replies, time when, random_commands& random)
-{
-    const auto told = replies_in(ask_model(to, commands, when, random));
-    BOOST_REQUIRE_EQUAL(told.size(), replies.size());
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-        if (!equal(commands[i], replies[i], told[i])) {
-            std::string before;
-            for (std::size_t k = 0; k <= i; ++k)
-                before += "\n  " + in_words(commands[k]);
-            BOOST_FAIL("after" << before << "\nthe server says " << visible(replies[i])
-                               << "\nthe model says  " << visible(told[i]));
-        }
-        ++compared;
-    }
-}
-
-// The model has to say the same at some time of these. False if it is not known what it has
-// stored then, because that depends on which of them it was.
-bool twins::compare_one(connection& to, const words& command, const std::string& reply, times when)
-{
-    const std::string bytes = encode_command(command);
-    std::vector<redis_model::data> possible;
-    time right{};
-    std::string told;
-    for (time t = when.before; t <= when.after; ++t) {
-        redis_model model = model_;
-        model.on_change = nullptr;
-        redis_model::session session = to.session;
-        told.clear();
-        model.receive(session, bytes, t, told);
-        if (!equal(command, reply, told))
-            continue;
-        right = t;
-        model.expire(when.after);
-        possible.push_back(model.contents());
-    }
-    BOOST_REQUIRE_MESSAGE(!possible.empty(), "to " << in_words(command) << "\nthe server says "
-                                                   << visible(reply) << "\nthe model says  "
-                                                   << visible(told));
-    ++compared;
-    model_.receive(to.session, bytes, right, told);
-    return std::all_of(possible.begin(), possible.end(),
-        [&](const auto& each) { return each == possible.front(); });
-}
-
-void twins::compare(connection& to, const std::vector<words>& commands,
-    const std::vector<std::string>& replies, const std::vector<times>& when,
-    random_commands& random)
-{
-    const auto at = [](auto& all, std::size_t n) {
-        return all.begin() + static_cast<std::ptrdiff_t>(n);
-    };
-    for (std::size_t i = 0; i < commands.size();) {
-        std::size_t end = i;
-        while (end < commands.size() && when[end].before == when[end].after &&
-               when[end].before == when[i].before)
-            ++end;
-        if (end > i) {
-            compare_group(to, {at(commands, i), at(commands, end)},
-                {at(replies, i), at(replies, end)}, when[i].before, random);
-            i = end;
-        } else if (compare_one(to, commands[i], replies[i], when[i])) {
-            ++i;
-        } else { // SELECT and the like are executed by both all the same
-            ask_model(to, {at(commands, i + 1), commands.end()}, when.back().after, random);
-            return forget_keys(to);
-        }
-    }
-}
-
-void twins::forget_keys(connection& to)
-{
-    using trouble = redis_model::trouble;
-    if (model_.state != trouble::none && model_.state != trouble::out_of_memory)
-        return; // nothing can be changed there, so nothing was
-    const std::string flush = encode_command({"FLUSHALL"});
-    std::string told;
-    to.real.send({flush});
-    model_.receive(to.session, flush, last_, told);
-    BOOST_REQUIRE_EQUAL(to.real.receive(1).front(), told);
-}
-
-void twins::say(
+// Reads all the way, and puts what has come to the commands that it came of.
+std::vector<twins::unit> twins::ask_real(
     connection& to, const std::vector<words>& commands, random_commands& random, clock c)
 {
-    const std::string time_please = encode_command({"TIME"});
-    std::string bytes;
-    for (const words& command : commands)
-        bytes += (c == clock::shown ? time_please : "") + encode_command(command);
-    if (c == clock::shown)
-        bytes += time_please;
+    const std::string between =
+        (c == clock::shown ? encode_command({"TIME"}) : std::string()) + separator;
+    std::vector<unit> units;
+    std::string bytes = between;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        if (i == 0 || !is(commands[i - 1], "client")) // which may be about the next command
+            units.push_back({});
+        units.back().commands.push_back(commands[i]);
+        bytes += encode_command(commands[i]);
+        if (!is(commands[i], "client") || i + 1 == commands.size())
+            bytes += between;
+    }
     BOOST_REQUIRE(to.real.send(random.pieces(bytes)));
     if (c == clock::hidden)
-        return compare_group(to, commands, to.real.receive(commands.size()), last_, random);
-
-    const auto all = to.real.receive(2 * commands.size() + 1);
-    std::vector<std::string> replies;
-    std::vector<times> when;
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-        when.push_back({milliseconds_in(all[2 * i]), milliseconds_in(all[2 * i + 2])});
-        replies.push_back(all[2 * i + 1]);
+        BOOST_REQUIRE(to.real.receive_before(separated).empty());
+    else
+        last_ = time_in(to.real.receive_before(separated)).value_or(last_);
+    std::vector<std::optional<time>> shown; // after each; not to one who may only listen
+    for (unit& u : units) {
+        u.when.before = last_;
+        u.replies = to.real.receive_before(separated);
+        if (c == clock::hidden) {
+            u.when.after = last_;
+            continue;
+        }
+        shown.push_back(time_in({u.replies.back()}));
+        u.replies.pop_back();
+        last_ = shown.back().value_or(last_);
     }
-    last_ = when.back().after;
-    compare(to, commands, replies, when, random);
+    for (std::size_t i = shown.size(); i > 0; --i) {
+        if (i == shown.size() && !shown.back())
+            shown.back() = last_ = real_time();
+        shown[i - 1] = shown[i - 1] ? shown[i - 1] : shown[i];
+        units[i - 1].when.after = *shown[i - 1];
+    }
+    return units;
+}
+
+std::vector<std::string> twins::read_pushes(connection& of)
+{
+    of.real.send({separator});
+    return of.real.receive_before(separated);
+}
+
+void twins::compare_pushes()
+{
+    for (const auto& c : connections_) {
+        auto said = read_pushes(*c);
+        auto told = replies_in(std::exchange(pushes_[c->session.id], {}));
+        if (doubtful_) {
+            leave_out_changes(said);
+            leave_out_changes(told);
+        }
+        BOOST_REQUIRE_MESSAGE(said == told, "the server sends " << visible(all_of(said))
+                                                                << "\nthe model sends  "
+                                                                << visible(all_of(told)));
+        pushes += told.size();
+    }
+}
+
+// What it is not certain that both have. Where that cannot be done, no key has been changed, but
+// who has been told of one that is over?
+void twins::forget()
+{
+    using trouble = redis_model::trouble;
+    doubtful_ = model_.state != trouble::none && model_.state != trouble::out_of_memory;
+    for (const auto& c : connections_)
+        read_pushes(*c);
+    pushes_.clear();
+    if (doubtful_)
+        return;
+    flush_model();
+    BOOST_REQUIRE_EQUAL(real_only({"FLUSHALL"}), "OK");
+    compare_pushes();
+}
+
+// That keys which somebody watches have changed.
+void twins::leave_out_changes(std::vector<std::string>& replies)
+{
+    std::erase_if(replies,
+        [](const auto& reply) { return reply.starts_with(">2\r\n$10\r\ninvalidate\r\n"); });
+}
+
+void twins::flush_model()
+{
+    redis_model::session somebody;
+    somebody.authenticated = true;
+    somebody.id = std::numeric_limits<std::uint64_t>::max(); // no connection has it
+    std::string told;
+    model_.receive(somebody, encode_command({"FLUSHALL"}), last_, told);
+    BOOST_REQUIRE_EQUAL(told, "+OK\r\n");
+}
+
+void twins::disconnect(std::size_t number)
+{
+    const std::string mark = "id=" + std::to_string(connections_[number]->session.id) + " ";
+    connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(number));
+    while (real_only({"CLIENT", "LIST"}).find(mark) != std::string::npos) {
+    }
+}
+
+void twins::disconnect_all()
+{
+    while (!connections_.empty())
+        disconnect(connections_.size() - 1);
+}
+
+twins::connection& twins::connected(std::size_t number)
+{
+    while (connections_.size() <= number)
+        connections_.push_back(connect());
+    return *connections_[number];
+}
+
+void twins::restart()
+{
+    BOOST_REQUIRE_EQUAL(real_only({"SAVE"}), "OK");
+    connections_.clear();
+    server_.restart();
+    model_.restart(learn_about_server(), model_.contents());
+}
+
+bool twins::say(
+    connection& to, const std::vector<words>& commands, random_commands& random, clock c)
+{
+    if (doubtful_ && model_.state == redis_model::trouble::none)
+        forget();
+    const auto units = ask_real(to, commands, random, c);
+    const bool certain = compare(to, units, random);
+    certain ? compare_pushes() : forget();
+    return certain;
 }
 
 void twins::say(std::size_t count, random_commands& random, clock c)
 {
-    while (connections_.size() < 3)
-        connections_.push_back(connect());
     for (const std::size_t end = compared + count; compared < end;) {
+        while (connections_.size() < 3) {
+            connection& fresh = connected(connections_.size());
+            if (random.one_in(2))
+                say(fresh, {{"HELLO", "3"}}, random, c);
+        }
         std::vector<words> commands(1 + random.roll(20));
         std::generate(commands.begin(), commands.end(), [&] { return random.next(); });
-        say(*connections_[random.roll(connections_.size())], commands, random, c);
+        say(connected(random.roll(3)), commands, random, c);
+        if (c == clock::shown && random.one_in(100) && !connections_.empty())
+            disconnect(random.roll(connections_.size()));
     }
 }
 

@@ -82,6 +82,15 @@ std::vector<std::string> wire::receive(std::size_t count)
     return all;
 }
 
+std::vector<std::string> wire::receive_before(std::string_view last)
+{
+    std::vector<std::string> all = receive(1);
+    while (all.back() != last)
+        all.push_back(receive(1).front());
+    all.pop_back();
+    return all;
+}
+
 std::string wire::finish()
 {
     ::shutdown(socket_, SHUT_WR);
@@ -104,6 +113,7 @@ std::size_t reply_size(std::string_view bytes)
         size += n < 0 ? 0 : static_cast<std::size_t>(n) + 2;
         return size <= bytes.size() ? size : 0;
     case '*':
+    case '>':
     case '%':
         for (int left = bytes[0] == '%' ? 2 * n : n; left > 0; --left) {
             const std::size_t next = reply_size(bytes.substr(size));
@@ -125,6 +135,24 @@ std::vector<std::string> replies_in(std::string_view bytes)
         all.emplace_back(bytes.substr(0, size == 0 ? npos : size));
         bytes.remove_prefix(all.back().size());
     }
+    return all;
+}
+
+std::string line_of(std::string_view info, std::string_view name)
+{
+    const std::string start = "\n" + std::string(name) + ":";
+    const std::size_t at = info.find(start);
+    if (at == info.npos)
+        return {};
+    const std::size_t from = at + start.size();
+    return std::string(info.substr(from, info.find('\r', from) - from));
+}
+
+std::string all_of(const std::vector<std::string>& replies)
+{
+    std::string all;
+    for (const std::string& reply : replies)
+        all += reply;
     return all;
 }
 

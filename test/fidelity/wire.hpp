@@ -24,6 +24,9 @@ public:
     // So many replies, each as a whole.
     std::vector<std::string> receive(std::size_t count);
 
+    // What comes before this reply; that is taken as well.
+    std::vector<std::string> receive_before(std::string_view last);
+
     // Says that nothing more will be sent, and takes what comes until the server closes.
     std::string finish();
 
@@ -39,6 +42,11 @@ std::size_t reply_size(std::string_view bytes);
 
 // All replies in `bytes`; an incomplete one is the last.
 std::vector<std::string> replies_in(std::string_view bytes);
+
+std::string all_of(const std::vector<std::string>& replies);
+
+// The value of a line of INFO.
+std::string line_of(std::string_view info, std::string_view name);
 
 // For people to read: line breaks and other bytes that one does not see are written as in C++.
 std::string visible(std::string_view bytes);

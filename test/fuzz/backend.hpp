@@ -32,7 +32,8 @@ public:
     enum class at_once { nothing, grant, refuse } answers = at_once::nothing;
     bool clean = true; // what drained() says
     bool is_closed = false;
-    errc abandoned_as = errc::unreachable;
+    errc outlook_is = errc::unreachable;
+    bool has_queue = false;
 
     claim& at(core::claim_id id) { return claims[id - 1]; }
 
@@ -55,7 +56,10 @@ public:
     void refuse(core::claim_id id, errc reason)
     {
         at(id).now = stage::ended;
-        events_.push_back({.kind = what::refused, .reason = reason, .tag = at(id).tag});
+        events_.push_back({.kind = what::refused,
+            .reason = reason,
+            .tag = at(id).tag,
+            .kept_others_out_since = at(id).asked});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until, core::time_point now)
@@ -97,11 +101,19 @@ public:
         return id;
     }
 
-    errc abandon(core::claim_id id, core::time_point) override
+    void abandon(core::claim_id id, core::time_point) override
     {
         check(at(id).now == stage::asking, "only what is open is abandoned");
         at(id).now = stage::ended;
-        return abandoned_as;
+    }
+
+    errc outlook(core::claim_id) const noexcept override { return outlook_is; }
+    bool queues() const noexcept override { return has_queue; }
+
+    void pass(core::claim_id id, std::uint64_t tag) override
+    {
+        check(at(id).now == stage::held, "only what is held has a new holder");
+        at(id).tag = tag;
     }
 
     void renew(std::span<const core::claim_id> ids, bool, core::time_point now) override
@@ -111,6 +123,12 @@ public:
             check(at(id).now == stage::held, "only what is held is renewed");
             at(id).asked = now;
         }
+    }
+
+    void look_for_others(core::claim_id id, core::time_point) override
+    {
+        check(at(id).now == stage::held && !is_closed, "only what is held may be wanted by others");
+        events_.push_back({.kind = what::alone, .tag = at(id).tag});
     }
 
     void release(core::claim_id id, core::time_point) override

@@ -67,6 +67,11 @@ struct world final : redis::session_owner {
 
     std::string admit(std::size_t) override { return {}; }
 
+    void on_push(std::size_t, redis::reply push, core::time_point) override
+    {
+        check(push.front().what == resp::kind::push, "only pushes come unasked");
+    }
+
     void on_ready(std::size_t, core::time_point) override
     {
         check(!ready, "a session gets ready once");

@@ -62,7 +62,10 @@ struct user final : redlock_world {
     {
         const core::claim_id id = b.id;
         open.erase(b.tag);
-        act([&] { check(redlock.abandon(id, now) != errc{}, "what was abandoned has a reason"); });
+        act([&] {
+            check(redlock.outlook(id) != errc{}, "what is abandoned has a reason");
+            redlock.abandon(id, now);
+        });
     }
 
     void release(claim_book& b)

@@ -70,7 +70,7 @@ void network::cut(stream_id id)
         listeners_[s.server]->on_bytes(s.session, first, replies_);
         replies_.clear();
     }
-    s.server_open = false;
+    leave(s);
     s.out.packets.clear();
     s.back.packets.clear();
     push(id, false, what::reset, {});
@@ -82,11 +82,27 @@ void network::server_died(std::size_t server, bool host_too)
         stream& s = *streams_[i];
         if (s.server != server || !s.server_open)
             continue;
-        s.server_open = false;
+        leave(s);
         s.out.packets.clear();
         if (!host_too)
             push(static_cast<stream_id>(i + 1), false, what::reset, {});
     }
+}
+
+void network::push_to_client(std::size_t server, std::uint64_t session, std::string_view bytes)
+{
+    for (std::size_t i = streams_.size(); i > 0; --i) {
+        const stream& s = *streams_[i - 1];
+        if (s.server == server && s.server_open && s.session.id == session)
+            return push_bytes(static_cast<stream_id>(i), false, bytes);
+    }
+}
+
+// The server's side of a stream ends; the server has nobody there any more.
+void network::leave(stream& s)
+{
+    s.server_open = false;
+    s.session = {};
 }
 
 void network::retry()
@@ -187,6 +203,7 @@ void network::give_up_if_stuck(stream_id id, nanoseconds since)
         (s.out.stuck_since != since && s.back.stuck_since != since))
         return;
     s.client_open = false;
+    s.given_up = true;
     s.out.packets.clear();
     s.back.packets.clear();
     ++counts_.timed_out;
@@ -209,22 +226,24 @@ void network::arrive_at_server(stream_id id, packet p)
         if (!replies_.empty())
             push_bytes(id, false, std::exchange(replies_, {}));
         if (s.session.closed) {
-            s.server_open = false;
+            leave(s);
             push(id, false, what::reset, {});
         }
         return;
     case what::close:
     case what::reset:
-        s.server_open = false;
-        return;
+        return leave(s);
     }
 }
 
 void network::arrive_at_client(stream_id id, packet p)
 {
     stream& s = at(id);
-    if (!s.client_open)
+    if (!s.client_open) {
+        if (s.given_up && s.server_open) // nobody knows this stream any more
+            push(id, true, what::reset, {});
         return;
+    }
     caller& client = *callers_[s.client];
     switch (p.is) {
     case what::open:

@@ -80,6 +80,9 @@ public:
     // The server's process is gone; its host says so, or has gone as well.
     void server_died(std::size_t server, bool host_too);
 
+    // A server sends this to one of its sessions, behind what it has sent there before.
+    void push_to_client(std::size_t server, std::uint64_t session, std::string_view bytes);
+
     // To be called when a way, a server or a client has become passable again.
     void retry();
 
@@ -104,10 +107,12 @@ private:
         std::size_t client = 0, server = 0;
         bool client_open = true; // the caller has not closed it, and has not been told of an end
         bool server_open = false;
+        bool given_up = false; // by the caller's kernel, of which the server has not heard
         direction out, back;
         test::redis_model::session session;
     };
 
+    void leave(stream& s);
     void push(stream_id id, bool out, what is, std::string bytes);
     void push_bytes(stream_id id, bool out, std::string_view bytes);
     void plan(stream_id id, bool out, nanoseconds when);

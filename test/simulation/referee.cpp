@@ -141,13 +141,17 @@ void referee::write(const std::string& resource, std::uint64_t version_seen, std
 }
 
 bool referee::key_changed(std::size_t node, const std::string& key,
-    const test::redis_model::item* item, test::redis_model::time wall)
+    const test::redis_model::item* item, test::redis_model::time wall, bool in_passing)
 {
     seen_key& seen = keys_[{node, key}];
     seen.changed = time_.now();
+    if (item != nullptr)
+        seen.queue = item->is == test::redis_model::item::kind::sorted_set;
+    if (seen.queue)
+        return !std::exchange(seen.there, item != nullptr) && seen.there;
     if (item == nullptr) {
         const bool expired = seen.ends && *seen.ends < wall;
-        if (seen.there && !expired)
+        if (seen.there && !expired && !in_passing)
             seen.deleted.insert(seen.value);
         seen.there = false;
         return false;
@@ -159,6 +163,13 @@ bool referee::key_changed(std::size_t node, const std::string& key,
     seen.value = item->value;
     seen.ends = item->expires_at;
     return !std::exchange(seen.there, true);
+}
+
+void referee::given_back(std::size_t node, const std::string& key, std::string_view value)
+{
+    const auto found = keys_.find({node, key});
+    if (found != keys_.end() && found->second.there && found->second.value == value)
+        found->second.deleted.insert(std::string(value));
 }
 
 void referee::keys_restored(std::size_t node, const test::redis_model::data& contents)
@@ -200,7 +211,8 @@ void referee::check_cleaned_up_after_cuts(nanoseconds young)
     for (const auto& [id, lease] : open_)
         held.insert(lease.terms.resource);
     for (const auto& [where, key] : keys_) {
-        if (key.there && key.changed < time_.now() - young && !held.contains(where.second))
+        if (key.there && !key.queue && key.changed < time_.now() - young &&
+            !held.contains(where.second))
             left_behind(where.first, where.second, key);
     }
 }

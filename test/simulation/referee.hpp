@@ -75,9 +75,12 @@ public:
     std::uint64_t read(const std::string& resource) { return registers_[resource]; }
     void write(const std::string& resource, std::uint64_t version_seen, std::size_t process);
 
-    // Keys on nodes; null: gone. True if the key was not there before.
+    // Keys on nodes; null: gone. True if the key was not there before. `in_passing`: on its way
+    // along a queue, so who had it for a moment has not deleted it.
     bool key_changed(std::size_t node, const std::string& key, const test::redis_model::item* item,
-        test::redis_model::time wall);
+        test::redis_model::time wall, bool in_passing);
+    // The owner of this value has told the node that the key shall not be his any more.
+    void given_back(std::size_t node, const std::string& key, std::string_view value);
     // A node has started again, with these keys.
     void keys_restored(std::size_t node, const test::redis_model::data& contents);
     // From now on nothing is broken.
@@ -107,6 +110,7 @@ private:
         nanoseconds changed{};
         std::optional<test::redis_model::time> ends{};
         bool there = false;
+        bool queue = false; // of those who wait for another key
         std::set<std::string> deleted; // values that it has had, until somebody deleted them
     };
 

@@ -5,6 +5,30 @@
 
 namespace holdfast::simulation {
 
+namespace {
+
+constexpr std::size_t longest = 40; // of a word that is shown
+
+std::string content_of(const test::redis_model::item& item)
+{
+    std::string all = item.value;
+    for (const auto& member : item.members)
+        all.append(all.empty() ? "" : ", ").append(member.second.substr(0, longest));
+    return all;
+}
+
+std::string one_line(std::string_view bytes)
+{
+    std::string all;
+    for (const char c : bytes) {
+        if (c != '\r')
+            all += c == '\n' ? ' ' : c;
+    }
+    return all;
+}
+
+} // namespace
+
 server::server(std::size_t number, schedule& time, network& net, referee& judge, wall_clock clock,
     std::uint64_t run)
     : number_(number),
@@ -22,11 +46,17 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
             note(command);
         return std::optional<std::string>();
     };
+    model_.on_push = [this](std::uint64_t session, std::string_view bytes) {
+        network_.push_to_client(number_, session, bytes);
+        if (trace_)
+            trace_("node " + std::to_string(number_) + " tells session " + std::to_string(session) +
+                   ": " + one_line(bytes));
+    };
     model_.on_change = [this](const std::string& key, const test::redis_model::item* item) {
         witness_.key_changed(key, item, wall());
         if (trace_)
             trace_("node " + std::to_string(number_) + " has now " + key + " = " +
-                   (item == nullptr ? "nothing" : item->value));
+                   (item == nullptr ? "nothing" : content_of(*item)));
     };
 }
 
@@ -37,7 +67,6 @@ std::string server::next_run_id()
 
 void server::note(test::redis_model::arguments command) const
 {
-    constexpr std::size_t longest = 40; // of a word that is shown
     std::string line = "node " + std::to_string(number_) + " executes";
     for (const std::string_view word : command)
         line.append(" ").append(word.substr(0, longest));
@@ -98,7 +127,7 @@ std::string server::describe_keys() const
     for (const auto& database : model_.contents()) {
         for (const auto& [key, item] : database) {
             if (model_.find(key, wall()) != nullptr)
-                all += " " + key + "=" + item.value;
+                all += " " + key + "=" + content_of(item);
         }
     }
     return all;

@@ -195,7 +195,9 @@ private:
             if (!u->idle())
                 judge_.fail(property::operations, u->name() + " is not done");
         }
-        run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 2);
+        // A node that has forgotten the script of a deletion is asked again: there, back, and
+        // there.
+        run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
         judge_.check_cleaned_up(judge_.calm_since());
 
@@ -208,8 +210,8 @@ private:
         for (const auto& p : processes_)
             p->check_closed();
 
-        // Whatever happened: one ttl later nothing is left.
-        run_until(time_.now() + plan_.longest_ttl * 102 / 100 + 1s);
+        // Whatever happened: one ttl later nothing is left, of the queues neither.
+        run_until(time_.now() + std::max<nanoseconds>(plan_.longest_ttl, 10s) * 102 / 100 + 1s);
         for (const auto& s : servers_) {
             if (s->keys() != 0)
                 judge_.fail(property::clean_up,

@@ -8,22 +8,29 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
     test::redis_model::time wall)
 {
     const std::string_view name = command.front();
-    may_make_keys_ = !name.starts_with("EVAL");
+    const bool script = name.starts_with("EVAL") && command.size() > 2;
+    const auto calls = [&](const redis::script& s) {
+        return script && (command[1] == s.digest || command[1] == s.text);
+    };
+    is_set_ = name == "SET";
+    passes_on_ = calls(redis::pass_on_script) || calls(redis::enqueue_script);
+    may_make_keys_ = !script || calls(redis::enqueue_script);
     if (name == "SET" && command.size() > 2) {
         const auto found = tokens_.try_emplace(std::string(command[2])).first;
         seen_token& token = found->second;
         ++token.sets;
         const auto* const there = model.find(std::string(command[1]), wall);
-        const bool refused = model.state != test::redis_model::trouble::none ||
-                             (there != nullptr && there->value != command[2]);
+        const bool refused =
+            model.state != test::redis_model::trouble::none ||
+            (there != nullptr && (there->value != command[2] || token.handed_over));
         token.missed += refused ? 1u : 0u;
         if (token.sets > 1 + token.missed)
             referee_.fail(property::clean_up,
                 "node " + std::to_string(node_) + " was sent the same SET again: " + found->first);
-    } else if (!may_make_keys_ && command.size() > 2) {
-        const auto& renew = redis::renew_script;
-        if (command[1] == renew.digest || command[1] == renew.text)
-            renewal(command, model, wall);
+    } else if (calls(redis::renew_script)) {
+        renewal(command, model, wall);
+    } else if (calls(redis::pass_on_script) && command.size() > 5) {
+        referee_.given_back(node_, std::string(command[3]), command[5]);
     }
 }
 
@@ -42,7 +49,9 @@ void witness::renewal(test::redis_model::arguments command, const test::redis_mo
 void witness::key_changed(
     const std::string& key, const test::redis_model::item* item, test::redis_model::time wall)
 {
-    const bool made = referee_.key_changed(node_, key, item, wall);
+    if (item != nullptr && !is_set_)
+        tokens_[item->value].handed_over = true;
+    const bool made = referee_.key_changed(node_, key, item, wall, passes_on_);
     if (made && !may_make_keys_)
         referee_.fail(property::clean_up,
             "node " + std::to_string(node_) + ": a script has made the key " + key);

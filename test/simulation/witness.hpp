@@ -11,7 +11,7 @@ namespace holdfast::simulation {
 
 // Reads every command that one node executes, and holds it against what is promised on the wire: a
 // SET is sent once, or again only where it was refused or a renewal has found its key missing; and
-// nothing but a SET makes a key.
+// nothing makes a key but a SET, and who enters a queue.
 class witness {
 public:
     witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
@@ -29,6 +29,7 @@ public:
 private:
     struct seen_token {
         unsigned sets = 0, missed = 0; // missed: refused, or found missing
+        bool handed_over = false;      // a script has given it the key
     };
 
     void renewal(test::redis_model::arguments command, const test::redis_model& model,
@@ -36,7 +37,7 @@ private:
 
     const std::size_t node_;
     referee& referee_;
-    bool may_make_keys_ = false;
+    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false; // the command
     std::map<std::string, seen_token, std::less<>> tokens_;
 };
 

@@ -96,6 +96,12 @@ struct locker_fixture {
     {
         store.grant(store.latest);
         locker.wake(now);
+        return handed_over();
+    }
+
+    // The lease that somebody has been given without a word to the backend, or 0.
+    core::slot_id handed_over()
+    {
         core::slot_id lease = 0;
         while (const auto e = locker.next_effect()) {
             if (e->kind == core::effect::what::acquired)

@@ -119,6 +119,8 @@ struct model_cluster {
             return tag + (e.outcome == release_outcome::released     ? " released"
                              : e.outcome == release_outcome::expired ? " expired"
                                                                      : " unconfirmed");
+        case what::alone:
+            return tag + " alone";
         case what::frees:
             return tag + (e.reason == errc{} ? " frees in " + left
                                              : " " + std::string(name_of(e.reason)));

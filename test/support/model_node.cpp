@@ -21,12 +21,29 @@ redis_model::time wall(core::time_point now)
     return std::chrono::floor<redis_model::time>(now.time_since_epoch());
 }
 
-bool is_script(std::string_view text, const redis::script& s)
+// What a script is called in the log.
+std::string name_of_script(std::string_view text)
 {
-    return text == s.text || text == s.digest;
+    const auto is = [&](const redis::script& s) {
+        return text == s.text || text == s.digest;
+    };
+    return is(redis::release_script)   ? "DELETE"
+           : is(redis::pass_on_script) ? "PASS"
+           : is(redis::enqueue_script) ? "ENQUEUE"
+                                       : "RENEW";
 }
 
 } // namespace
+
+model_node::model_node(std::string run_id)
+    : server(std::move(run_id)),
+      client_(std::make_unique<client>())
+{
+    server.on_push = [to = client_.get()](std::uint64_t session, std::string_view bytes) {
+        if (session == to->session.id)
+            to->answers += bytes;
+    };
+}
 
 bool model_node::serve(core::connection& c, core::time_point now)
 {
@@ -43,8 +60,6 @@ bool model_node::serve(core::connection& c, core::time_point now)
             return true;
         }
         connected_ = true;
-        session_ = {};
-        answers_.clear();
         c.opened(now);
     }
     if (!up) {
@@ -57,7 +72,7 @@ bool model_node::serve(core::connection& c, core::time_point now)
         server.before = [this](redis_model::arguments command) {
             return note(command);
         };
-        server.receive(session_, bytes, wall(now), answers_);
+        server.receive(client_->session, bytes, wall(now), client_->answers);
         server.before = nullptr;
         changed = true;
     }
@@ -69,15 +84,15 @@ void model_node::disconnect(core::connection& c, core::time_point now)
     if (!connected_)
         return;
     connected_ = false;
-    answers_.clear();
+    *client_ = {};
     c.closed(asio::error::connection_reset, now);
 }
 
 bool model_node::send(core::connection& c, core::time_point now)
 {
-    if (silent || answers_.empty())
+    if (silent || client_->answers.empty())
         return false;
-    const std::string all = std::exchange(answers_, {});
+    const std::string all = std::exchange(client_->answers, {});
     std::size_t at = 0;
     while (at < all.size() && c.wants_open()) {
         const std::span<char> space = c.read_space();
@@ -92,14 +107,17 @@ bool model_node::send(core::connection& c, core::time_point now)
 // Writes the log; the reply is an error if one is ordered for this command.
 std::optional<std::string> model_node::note(redis_model::arguments command)
 {
-    static const std::set<std::string_view> greeting{"HELLO", "CLIENT", "INFO", "SCRIPT", "ROLE"};
+    static const std::set<std::string_view> greeting{
+        "HELLO", "CLIENT", "INFO", "SCRIPT", "ROLE", "SUBSCRIBE"};
     std::string name(command[0]), line = name;
     if (name == "EVAL" || name == "EVALSHA") {
         const bool by_text = name == "EVAL";
-        line = name = is_script(command[1], redis::release_script) ? "DELETE" : "RENEW";
+        line = name = name_of_script(command[1]);
         const std::size_t count = std::stoul(std::string(command[2]));
-        for (const std::string_view key : command.subspan(3, count))
-            line += " " + std::string(key);
+        for (const std::string_view key : command.subspan(3, count)) {
+            if (!key.ends_with(redis::queue_suffix))
+                line += " " + std::string(key);
+        }
         line += by_text ? " by text" : "";
     } else if (command.size() > 1) {
         line += " " + std::string(command[1]);

@@ -39,8 +39,10 @@ void redis_model::receive(session& from, std::string_view bytes, time wall, std:
             return;
         from.input.erase(0, serve(from, from.input, wall, replies));
     }
-    if (from.closed)
+    if (from.closed) {
         from.input.clear();
+        from.presence.reset();
+    }
 }
 
 // Executes the commands that are complete; returns how many bytes they took.
@@ -63,7 +65,13 @@ std::size_t redis_model::serve(
             command.error(failure_);
             from.closed = true;
         } else if (found == step::command) {
+            serving_ = from.id;
+            replies_ = &replies;
             command.execute();
+            replies += std::exchange(after_reply_, {});
+            serving_ = 0;
+        } else {
+            from.caching = false;
         }
     }
     return done;
@@ -104,6 +112,7 @@ redis_model::keyspace::iterator redis_model::remove(keyspace& from, keyspace::it
 {
     const auto next = std::next(which);
     const auto gone = from.extract(which);
+    tell_of_change(gone.key());
     if (on_change)
         on_change(gone.key(), nullptr);
     return next;
@@ -113,6 +122,7 @@ void redis_model::changed(const keyspace::value_type& key)
 {
     if (key.second.expires_at)
         first_end_ = std::min(first_end_, *key.second.expires_at);
+    tell_of_change(key.first);
     if (on_change)
         on_change(key.first, &key.second);
 }
@@ -123,12 +133,14 @@ void redis_model::restart(std::string run_id, data contents)
     data_ = std::move(contents);
     data_.resize(std::max(data_.size(), databases));
     first_end_ = time::min(); // look at all of them once
+    listeners_.clear();
+    watched_.clear();
     forget_scripts();
 }
 
 bool redis_model::scripts_known() const noexcept
 {
-    return scripts_[0] && scripts_[1];
+    return std::all_of(scripts_, scripts_ + script_count - 1, [](bool known) { return known; });
 }
 
 void redis_model::forget_scripts() noexcept
@@ -158,6 +170,7 @@ void redis_model::call::assign(std::string_view key, keyspace::iterator found,
     item& i = found->second;
     i.is = item::kind::string;
     i.value.assign(value);
+    i.members.clear();
     i.expires_at = expires_at;
     server.changed(*found);
 }

@@ -2,20 +2,22 @@
 #include "support/redis_model_call.hpp"
 
 #include <charconv>
-#include <cstring>
-#include <limits>
+#include <cstdio>
 
 namespace holdfast::test {
 
 namespace {
 
-enum flag : std::uint8_t {
+enum flag : std::uint16_t {
     writes = 1,
     takes_memory = 2, // refused when there is none left
     while_loading = 4,
     while_busy = 8,
     before_auth = 16,
-    is_ping = 32
+    is_ping = 32,
+    reads = 64, // the key that is its first argument
+    reads_all = 128,
+    while_listening = 256 // in the old protocol
 };
 
 constexpr char lower(char c)
@@ -23,16 +25,17 @@ constexpr char lower(char c)
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// The names of all commands here fit into 8 bytes; 0 for what cannot be one of them.
+// The names of all commands here are up to 12 letters, of 5 bits each; 0 for what cannot be one.
 constexpr std::uint64_t packed(std::string_view name)
 {
     std::uint64_t all = 0;
-    if (name.size() > sizeof all)
+    if (name.size() > 12)
         return 0;
-    for (const char c : name) {
-        if (c == '\0')
+    for (const char each : name) {
+        const char c = lower(each);
+        if (c < 'a' || c > 'z')
             return 0;
-        all = all << 8 | static_cast<unsigned char>(lower(c));
+        all = all << 5 | static_cast<std::uint64_t>(c - 'a' + 1);
     }
     return all;
 }
@@ -63,12 +66,16 @@ struct redis_model::call::command {
 
     static const command* find(std::span<const command> all, std::string_view name);
     static const command* find(arguments argv);
-    std::string_view refusal(const call& c) const;
+    std::string refusal(const call& c) const;
+    std::string_view refused_by_state(const call& c) const;
+    bool keeps_caching() const { return full_name.starts_with("client|"); }
 
     static const command client[], script[], all[];
 };
 
 const redis_model::call::command redis_model::call::command::client[] = {
+    {packed("caching"), "client|caching", 3, while_loading, &call::client_caching},
+    {packed("tracking"), "client|tracking", -3, while_loading, &call::client_tracking},
     {packed("setname"), "client|setname", 3, while_loading, &call::client_setname},
     {packed("getname"), "client|getname", 2, while_loading, &call::client_getname},
     {packed("id"), "client|id", 2, while_loading, &call::client_id},
@@ -84,11 +91,11 @@ const redis_model::call::command redis_model::call::command::script[] = {
 const redis_model::call::command redis_model::call::command::all[] = {
     {packed("set"), "set", -3, writes | takes_memory, &call::set},
     {packed("evalsha"), "evalsha", -3, 0, &call::evalsha},
-    {packed("type"), "type", 2, 0, &call::type},
-    {packed("pttl"), "pttl", 2, 0, &call::pttl},
-    {packed("get"), "get", 2, 0, &call::get},
+    {packed("type"), "type", 2, reads, &call::type},
+    {packed("pttl"), "pttl", 2, reads, &call::pttl},
+    {packed("get"), "get", 2, reads, &call::get},
     {packed("eval"), "eval", -3, 0, &call::eval},
-    {packed("ping"), "ping", -1, is_ping, &call::ping},
+    {packed("ping"), "ping", -1, is_ping | while_listening, &call::ping},
     {packed("del"), "del", -2, writes, &call::del},
     {packed("pexpire"), "pexpire", -3, writes, &call::pexpire},
     {packed("hello"), "hello", -1, while_loading | while_busy | before_auth, &call::hello},
@@ -100,13 +107,23 @@ const redis_model::call::command redis_model::call::command::all[] = {
     {packed("role"), "role", 1, while_loading, &call::role},
     {packed("setnx"), "setnx", 3, writes | takes_memory, &call::setnx},
     {packed("getset"), "getset", 3, writes | takes_memory, &call::getset},
-    {packed("exists"), "exists", -2, 0, &call::exists},
+    {packed("exists"), "exists", -2, reads_all, &call::exists},
     {packed("expire"), "expire", -3, writes, &call::expire},
-    {packed("ttl"), "ttl", 2, 0, &call::ttl},
+    {packed("ttl"), "ttl", 2, reads, &call::ttl},
     {packed("time"), "time", 1, while_loading, &call::time_now},
     {packed("lpush"), "lpush", -3, writes | takes_memory, &call::lpush},
     {packed("flushall"), "flushall", -1, writes, &call::flushall},
-    {packed("quit"), "quit", -1, while_loading | while_busy | before_auth, &call::quit},
+    {packed("zadd"), "zadd", -4, writes | takes_memory, &call::zadd},
+    {packed("zrem"), "zrem", -3, writes, &call::zrem},
+    {packed("zpopmin"), "zpopmin", -2, writes, &call::zpopmin},
+    {packed("zrange"), "zrange", -4, reads, &call::zrange},
+    {packed("zcard"), "zcard", 2, reads, &call::zcard},
+    {packed("zscore"), "zscore", 3, reads, &call::zscore},
+    {packed("publish"), "publish", 3, while_loading, &call::publish},
+    {packed("subscribe"), "subscribe", -2, while_loading | while_listening, &call::subscribe},
+    {packed("unsubscribe"), "unsubscribe", -1, while_loading | while_listening, &call::unsubscribe},
+    {packed("quit"), "quit", -1, while_loading | while_busy | before_auth | while_listening,
+        &call::quit},
 };
 
 const redis_model::call::command* redis_model::call::command::find(
@@ -128,7 +145,25 @@ const redis_model::call::command* redis_model::call::command::find(arguments arg
                : found;
 }
 
-std::string_view redis_model::call::command::refusal(const call& c) const
+// Why the command is refused before it is looked at closely; empty if it is not.
+std::string redis_model::call::command::refusal(const call& c) const
+{
+    const auto count = static_cast<int>(c.argv.size());
+    if (arity >= 0 ? count != arity : count < -arity)
+        return "ERR wrong number of arguments for '" + std::string(full_name) + "' command";
+    if (!(flags & before_auth) && !c.authenticated())
+        return "NOAUTH Authentication required.";
+    const std::string_view why = refused_by_state(c);
+    const trouble state = c.server.state;
+    const bool looked_at_later = state == trouble::loading || state == trouble::busy;
+    if ((why.empty() || looked_at_later) && !(flags & while_listening) && c.only_listens())
+        return "ERR Can't execute '" + std::string(full_name) +
+               "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
+               "this context";
+    return std::string(why);
+}
+
+std::string_view redis_model::call::command::refused_by_state(const call& c) const
 {
     switch (c.server.state) {
     case trouble::none:
@@ -138,8 +173,7 @@ std::string_view redis_model::call::command::refusal(const call& c) const
     case trouble::busy:
         return flags & while_busy ? "" : busy_text;
     case trouble::out_of_memory:
-        return flags & takes_memory ? "OOM command not allowed when used memory > 'maxmemory'."
-                                    : "";
+        return flags & takes_memory ? resp_text::out_of_memory : "";
     case trouble::misconfigured:
         return flags & (writes | is_ping) ? c.refused_write() : "";
     case trouble::no_replicas:
@@ -165,24 +199,20 @@ std::string_view redis_model::call::refused_write() const
 
 void redis_model::call::execute()
 {
-    if (server.before) {
-        if (const auto instead = server.before(argv)) {
-            out += *instead;
-            return;
-        }
-    }
     const command* const found = command::find(argv);
-    if (found == nullptr)
-        return unknown();
-    const auto count = static_cast<int>(argv.size());
-    if (found->arity >= 0 ? count != found->arity : count < -found->arity)
-        return error(
-            "ERR wrong number of arguments for '" + std::string(found->full_name) + "' command");
-    if (!(found->flags & before_auth) && !authenticated())
-        return error("NOAUTH Authentication required.");
-    if (const std::string_view why = found->refusal(*this); !why.empty())
-        return error(why);
-    (this->*found->run)();
+    if (const auto instead = server.before ? server.before(argv) : std::nullopt) {
+        out += *instead;
+    } else if (found == nullptr) {
+        unknown();
+    } else if (const std::string why = found->refusal(*this); !why.empty()) {
+        error(why);
+    } else {
+        (this->*found->run)();
+        if (found->flags & (reads | reads_all))
+            watch(found->flags & reads ? argv.subspan(1, 1) : argv.subspan(1));
+    }
+    if (found == nullptr || !found->keeps_caching())
+        from.caching = false;
 }
 
 void redis_model::call::unknown()
@@ -265,6 +295,24 @@ void redis_model::call::map(std::size_t pairs)
         return array(2 * pairs);
     out += '%';
     append(out, static_cast<std::int64_t>(pairs));
+    out += "\r\n";
+}
+
+void redis_model::call::push(std::size_t count)
+{
+    out += from.protocol == 2 ? '*' : '>';
+    append(out, static_cast<std::int64_t>(count));
+    out += "\r\n";
+}
+
+void redis_model::call::number(double n)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", n);
+    if (from.protocol == 2)
+        return bulk(text);
+    out += ',';
+    out += text;
     out += "\r\n";
 }
 

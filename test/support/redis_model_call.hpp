@@ -32,6 +32,8 @@ struct redis_model::call {
     void null();
     void array(std::size_t count);
     void map(std::size_t pairs);
+    void push(std::size_t count); // an array in the old protocol
+    void number(double n);
 
     // Keys.
     keyspace& keys() { return server.data_[from.database]; }
@@ -51,6 +53,7 @@ struct redis_model::call {
     void end_at(keyspace::iterator found, time end); // at once if that is past
     void expire_in(bool seconds);
     void time_left(bool seconds);
+    void watch(arguments keys); // if that is what the client wants
 
     // Commands on keys.
     void set();
@@ -67,6 +70,20 @@ struct redis_model::call {
     void lpush();
     void flushall();
 
+    // Sorted sets.
+    void zadd();
+    void zrem();
+    void zpopmin();
+    void zrange();
+    void zcard();
+    void zscore();
+    void members(const item& set, std::size_t first, std::size_t count, bool scores, bool pairs);
+    keyspace::iterator make_sorted_set(std::string_view key); // which is not there
+    static bool has_member(const item& set, std::string_view name);
+    static bool put_member(item& set, double score, std::string_view name);
+    std::int64_t remove_members(keyspace::iterator set, arguments names);
+    void members_changed(keyspace::iterator set);
+
     // Scripts.
     void eval();
     void evalsha();
@@ -78,6 +95,26 @@ struct redis_model::call {
     void release(const known_script& s, arguments names, arguments values);
     void renew(const known_script& s, arguments names, arguments values);
     void script_error(const known_script& s, std::string_view text, unsigned line = 1);
+    void pass_on(const known_script& s, arguments names, arguments values);
+    void enqueue(const known_script& s, arguments names, arguments values);
+    void stay_owner(const known_script& s, arguments names, arguments values);
+    std::string_view join(arguments names, arguments values);
+    void give_to_first(const known_script& s, arguments names, arguments values);
+    std::string_view leave(std::string_view queue, std::string_view name);
+    std::optional<std::string> take_first(std::string_view queue);
+    std::string_view give(std::string_view key, std::string_view token, arguments ttl);
+    bool tell_owner(std::string_view name);
+    bool written = false; // by a script, which is refused nothing any more
+
+    // Who listens.
+    void subscribe();
+    void unsubscribe();
+    void publish();
+    void client_tracking();
+    void client_caching();
+    listener& listen();
+    bool only_listens() const; // may do nothing else in this protocol
+    void confirm(std::string_view what, std::optional<std::string_view> channel, std::size_t left);
 
     // The connection and the server.
     void hello();
@@ -97,6 +134,7 @@ struct redis_model::call {
 
     // Why a command that writes is refused; empty if it is not.
     std::string_view refused_write() const;
+    std::string_view refused_in_script(bool takes_memory);
 };
 
 namespace resp_text {
@@ -105,6 +143,10 @@ inline constexpr std::string_view syntax = "ERR syntax error";
 inline constexpr std::string_view no_integer = "ERR value is not an integer or out of range";
 inline constexpr std::string_view wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view out_of_memory =
+    "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr std::string_view null_argument =
+    "ERR Lua redis lib command arguments must be strings or integers";
 
 } // namespace resp_text
 

@@ -247,7 +247,7 @@ void redis_model::call::type()
     const auto found = look_up(argv[1]);
     if (found == none())
         return simple("none");
-    constexpr std::string_view names[] = {"string", "list", "hash", "set"};
+    constexpr std::string_view names[] = {"string", "list", "hash", "set", "zset"};
     simple(names[static_cast<std::size_t>(found->second.is)]);
 }
 
@@ -271,6 +271,7 @@ void redis_model::call::flushall()
 {
     if (argv.size() > 2 || (argv.size() == 2 && !same(argv[1], "sync") && !same(argv[1], "async")))
         return error(syntax);
+    server.tell_of_flush();
     for (keyspace& each : server.data_) {
         for (auto key = each.begin(); key != each.end();)
             key = server.remove(each, key);

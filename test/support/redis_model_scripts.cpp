@@ -9,17 +9,16 @@ namespace holdfast::test {
 
 namespace {
 
-constexpr std::string_view null_argument =
-    "ERR Lua redis lib command arguments must be strings or integers";
+using resp_text::null_argument;
 constexpr std::string_view unknown_script = "ERR this model of a server does not know this script";
 
 } // namespace
 
-// What it does is in `call::run`. The third is the one of the Redis manual, which other libraries
+// What it does is in `call::run`. The last is the one of the Redis manual, which other libraries
 // use for their locks: it fails where ours says "not ours".
 struct redis_model::known_script {
     std::string_view text, digest;
-    enum { releases, renews, releases_by_manual } what;
+    enum { releases, renews, passes_on, enqueues, releases_by_manual } what;
 
     static const known_script all[script_count];
     static const known_script* with_text(std::string_view text);
@@ -30,6 +29,8 @@ struct redis_model::known_script {
 const redis_model::known_script redis_model::known_script::all[] = {
     {redis::release_script.text, redis::release_script.digest, releases},
     {redis::renew_script.text, redis::renew_script.digest, renews},
+    {redis::pass_on_script.text, redis::pass_on_script.digest, passes_on},
+    {redis::enqueue_script.text, redis::enqueue_script.digest, enqueues},
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n"
      "    return redis.call(\"del\",KEYS[1])\n"
      "else\n"
@@ -96,10 +97,17 @@ void redis_model::call::evalsha()
 void redis_model::call::run(const known_script& s, std::size_t count)
 {
     const arguments names = argv.subspan(3, count), values = argv.subspan(3 + count);
-    if (s.what == known_script::renews)
-        renew(s, names, values);
-    else
-        release(s, names, values);
+    switch (s.what) {
+    case known_script::renews:
+        return renew(s, names, values);
+    case known_script::passes_on:
+        return pass_on(s, names, values);
+    case known_script::enqueues:
+        return enqueue(s, names, values);
+    case known_script::releases:
+    case known_script::releases_by_manual:
+        return release(s, names, values);
+    }
 }
 
 void redis_model::call::script_error(const known_script& s, std::string_view text, unsigned line)
@@ -116,6 +124,7 @@ void redis_model::call::release(const known_script& s, arguments names, argument
     if (names.empty())
         return fails ? script_error(s, null_argument) : integer(0);
     const auto found = look_up(names[0]);
+    watch(names);
     if (found == none())
         return integer(0);
     if (found->second.is != item::kind::string)
@@ -138,6 +147,7 @@ void redis_model::call::renew(const known_script& s, arguments names, arguments 
     array(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto found = look_up(names[i]);
+        watch(names);
         if (found == none() || found->second.is != item::kind::string || values.size() <= 2 * i ||
             found->second.value != values[2 * i]) {
             integer(0);

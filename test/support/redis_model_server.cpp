@@ -66,6 +66,8 @@ void redis_model::call::hello()
                      "the HELLO AUTH <user> <pass> option can be used to authenticate the client "
                      "and select the RESP protocol version at the same time");
     from.protocol = version;
+    if (listener* const l = server.listening(from.id))
+        l->protocol = version;
     map(7);
     bulk("server");
     bulk("redis");
@@ -159,6 +161,11 @@ void redis_model::call::ping()
 {
     if (argv.size() > 2)
         return error("ERR wrong number of arguments for 'ping' command");
+    if (only_listens()) {
+        array(2);
+        bulk("pong");
+        return bulk(argv.size() == 2 ? argv[1] : "");
+    }
     if (argv.size() == 2)
         return bulk(argv[1]);
     simple("PONG");

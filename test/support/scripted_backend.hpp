@@ -34,7 +34,8 @@ public:
     bool clean = true; // what drained() says
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
-    errc abandoned_as = errc::unreachable;
+    errc outlook_is = errc::unreachable;
+    bool has_queue = false;
     std::optional<errc> refuse_at_once{}; // answer attempts inside the call, as memory() does
     bool grant_at_once = false;
 
@@ -58,7 +59,10 @@ public:
     {
         claim& c = open(id, stage::asking, "refuse");
         c.now = stage::ended;
-        push({.kind = what::refused, .reason = reason, .tag = c.tag});
+        push({.kind = what::refused,
+            .reason = reason,
+            .tag = c.tag,
+            .kept_others_out_since = c.asked});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until)
@@ -77,6 +81,11 @@ public:
         push({.kind = what::released, .outcome = outcome, .tag = claims.at(id).tag});
     }
 
+    void nobody_else_waits(core::claim_id id)
+    {
+        push({.kind = what::alone, .tag = open(id, stage::held, "nobody else waits").tag});
+    }
+
     void frees(std::uint64_t tag, core::time_point when, errc reason = {})
     {
         push({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
@@ -93,7 +102,8 @@ public:
             require(c.now != stage::asking || c.resource != resource, "two attempts at once");
         const core::claim_id id = ++latest;
         claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
-        record("attempt " + claims[id].resource);
+        const bool in_turn = terms.queue == core::queueing::now;
+        record((in_turn ? "attempt in turn " : "attempt ") + claims[id].resource);
         if (refuse_at_once)
             refuse(id, *refuse_at_once);
         else if (grant_at_once)
@@ -101,13 +111,22 @@ public:
         return id;
     }
 
-    errc abandon(core::claim_id id, core::time_point) override
+    void abandon(core::claim_id id, core::time_point) override
     {
         claim& c = open(id, stage::asking, "abandon");
         c.now = stage::ended;
         c.abandoned = true;
         record("abandon " + c.resource);
-        return abandoned_as;
+    }
+
+    errc outlook(core::claim_id) const noexcept override { return outlook_is; }
+    bool queues() const noexcept override { return has_queue; }
+
+    void pass(core::claim_id id, std::uint64_t tag) override
+    {
+        claim& c = open(id, stage::held, "pass");
+        c.tag = tag;
+        record("pass " + c.resource);
     }
 
     void renew(std::span<const core::claim_id> ids, bool again, core::time_point) override
@@ -116,6 +135,11 @@ public:
         for (const core::claim_id id : ids)
             line += " " + open(id, stage::held, "renew").resource;
         record(std::move(line));
+    }
+
+    void look_for_others(core::claim_id id, core::time_point) override
+    {
+        record("look for others " + open(id, stage::held, "look for others").resource);
     }
 
     void release(core::claim_id id, core::time_point) override

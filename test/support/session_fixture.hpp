@@ -41,6 +41,10 @@ struct session_fixture : redis::session_owner {
 
     std::string admit(std::size_t) override { return objection; }
     void on_ready(std::size_t, core::time_point) override { heard += "ready "; }
+    void on_push(std::size_t, reply push, core::time_point) override
+    {
+        heard += "push:" + std::string(push[1].text) + " ";
+    }
     void on_reply(std::size_t, const redis::request& r, reply answer, core::time_point) override
     {
         heard +=
@@ -87,7 +91,7 @@ struct session_fixture : redis::session_owner {
         };
         receive("%1\r\n+role\r\n+master\r\n");
         receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob(redis::release_script.digest) +
-                blob(redis::renew_script.digest));
+                blob(redis::renew_script.digest) + blob(redis::pass_on_script.digest));
         session.written(session.output().size());
     }
 

@@ -135,18 +135,23 @@ BOOST_AUTO_TEST_CASE(the_budget_of_hand_offs)
     usual.handoff_limit = 3;
     for (std::uint64_t tag = 1; tag <= 10; ++tag)
         acquire(tag, "A", holdfast::forever);
+    slot_id lease = granted();
     for (const bool yields : {false, false, false, true, false, false, false, true}) {
-        const slot_id lease = granted();
-        const std::size_t before = store.attempts();
+        calls();
         locker.drop(lease, now);
-        BOOST_TEST((store.attempts() == before) == yields);
+        BOOST_TEST(store.calls.front() == (yields ? "release A" : "pass A"));
         if (yields) {
             const time_point dropped = now;
             sleep_until_asked();
             BOOST_TEST(now >= dropped + 4ms);
             BOOST_TEST(now <= dropped + 8ms);
+            lease = granted();
+        } else {
+            lease = handed_over();
         }
     }
+    BOOST_TEST(stats().acquired == 9u);
+    BOOST_TEST(stats().handed_over == 6u);
 }
 
 // The budget is also one of time, counted from the first of the holders.
@@ -158,16 +163,54 @@ BOOST_AUTO_TEST_CASE(the_time_of_hand_offs)
     slot_id lease = granted();
     pass(60ms);
     locker.drop(lease, now);
-    BOOST_TEST(store.attempts() == 2u);
-    lease = granted();
+    lease = handed_over();
     pass(40ms);
     locker.drop(lease, now);
-    BOOST_TEST(store.attempts() == 2u);
+    BOOST_TEST(handed_over() == 0u);
     sleep_until_asked();
+    BOOST_TEST(store.attempts() == 2u);
     lease = granted();
     pass(60ms);
     locker.drop(lease, now);
-    BOOST_TEST(store.attempts() == 4u);
+    BOOST_TEST(handed_over() != 0u);
+}
+
+// While nobody else waits, the budget is not spent: it is there for others. They are looked for in
+// time.
+BOOST_AUTO_TEST_CASE(the_budget_is_for_others)
+{
+    usual.handoff_limit = 4;
+    for (std::uint64_t tag = 1; tag <= 12; ++tag)
+        acquire(tag, "A", holdfast::forever);
+    slot_id lease = granted();
+    calls();
+    for (int i = 0; i < 4; ++i) {
+        locker.drop(lease, now);
+        lease = handed_over();
+    }
+    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A, pass A");
+    store.nobody_else_waits(1);
+    for (int i = 0; i < 4; ++i) {
+        locker.drop(lease, now);
+        lease = handed_over();
+    }
+    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A, pass A");
+    locker.drop(lease, now); // no answer: perhaps somebody waits
+    BOOST_TEST(calls() == "release A");
+}
+
+// Where the backend has a queue, others' turn is a place behind them in it, and no pause.
+BOOST_AUTO_TEST_CASE(a_spent_budget_is_a_place_in_the_queue)
+{
+    store.has_queue = true;
+    usual.handoff_limit = 0;
+    acquire(1);
+    acquire(2);
+    locker.drop(granted(), now);
+    BOOST_TEST(calls() == "attempt A, release A, attempt in turn A");
+    locker.drop(granted(), now);
+    acquire(3);
+    BOOST_TEST(calls() == "release A, attempt A"); // nobody else waited: a new beginning
 }
 
 // With no budget at all others have a turn after every release.

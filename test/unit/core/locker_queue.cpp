@@ -47,17 +47,18 @@ BOOST_AUTO_TEST_CASE(first_come_first_served)
     for (std::uint64_t tag = 1; tag <= 4; ++tag)
         acquire(tag);
     BOOST_TEST(calls() == "attempt A");
+    store.grant(store.latest);
+    locker.wake(now);
     for (std::uint64_t tag = 1; tag <= 4; ++tag) {
-        store.grant(store.latest);
-        locker.wake(now);
         const auto e = locker.next_effect();
         BOOST_REQUIRE(e.has_value());
         BOOST_TEST(in_words(*e) == std::to_string(tag) + " acquired");
         locker.drop(e->lease, now);
-        BOOST_TEST(effects() == "gone");
+        const auto gone = locker.next_effect();
+        BOOST_REQUIRE(gone.has_value());
+        BOOST_TEST(in_words(*gone) == "gone");
     }
-    BOOST_TEST(calls() == "release A, attempt A, release A, attempt A, release A, attempt A, "
-                          "release A");
+    BOOST_TEST(calls() == "pass A, pass A, pass A, release A");
 }
 
 // Different resources have nothing to do with each other.
@@ -83,28 +84,88 @@ BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_without_a_trace)
     BOOST_TEST(calls() == "");
     BOOST_TEST(effects() == "");
     BOOST_TEST(stats().waiting == 2u);
-    const slot_id lease = granted();
-    locker.drop(lease, now);
-    effects();
-    store.grant(store.latest);
-    locker.wake(now);
-    BOOST_TEST(effects() == "3 acquired");
+    locker.drop(granted(), now);
+    BOOST_TEST(effects() == "gone, 3 acquired");
 }
 
-// When the one who asks is cancelled, its attempt is given up before the next one asks.
-BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
+// When the one who asks is cancelled, its attempt goes on for the next one: it may have a place in
+// a queue, and what it has been granted need not be given back.
+BOOST_AUTO_TEST_CASE(a_cancelled_asker_leaves_its_attempt_to_the_next)
 {
     const slot_id first = acquire(1);
     acquire(2);
     calls();
     BOOST_TEST(!locker.cancel(first, true, now)); // not free of consequences
-    BOOST_TEST(calls() == "");
     BOOST_TEST(locker.cancel(first, false, now));
-    BOOST_TEST(calls() == "abandon A, attempt A");
+    BOOST_TEST(calls() == "");
     BOOST_TEST(effects() == "");
-    store.grant(2);
+    store.grant(1);
     locker.wake(now);
     BOOST_TEST(effects() == "2 acquired");
+}
+
+// The same when its time is over.
+BOOST_AUTO_TEST_CASE(an_asker_whose_time_is_over_leaves_its_attempt_to_the_next)
+{
+    acquire(1, "A", 100ms);
+    acquire(2);
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "1 ended: unreachable");
+    BOOST_TEST(calls() == "attempt A");
+    BOOST_TEST(granted() != 0u);
+}
+
+// Unless there is nobody, or what the next one wants is another lease.
+BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
+{
+    locker.cancel(acquire(1), false, now);
+    BOOST_TEST(calls() == "attempt A, abandon A");
+    const slot_id first = acquire(2);
+    usual.ttl = 8s;
+    acquire(3);
+    calls();
+    BOOST_TEST(locker.cancel(first, false, now));
+    BOOST_TEST(calls() == "abandon A, attempt A");
+    store.grant(3);
+    locker.wake(now);
+    BOOST_TEST(effects() == "3 acquired");
+}
+
+// A place in the backend's queue is better than trying one's luck: it is taken after the first
+// refusal, without a pause. If that fails as well, something is in the way, and a pause is due.
+BOOST_AUTO_TEST_CASE(who_is_refused_stands_in_the_queue)
+{
+    store.has_queue = true;
+    acquire(1);
+    refuse();
+    BOOST_TEST(calls() == "attempt A, attempt in turn A");
+    refuse();
+    BOOST_TEST(calls() == "watch A");
+    sleep_until_asked();
+    BOOST_TEST(calls() == "attempt in turn A");
+    BOOST_TEST(granted() != 0u);
+}
+
+// Who asks once does not stand in queues.
+BOOST_AUTO_TEST_CASE(who_asks_once_does_not_stand_in_the_queue)
+{
+    store.has_queue = true;
+    try_acquire(1);
+    refuse();
+    BOOST_TEST(effects() == "1 ended: nothing");
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// What was refused on one resource says nothing of the next one that uses the same memory.
+BOOST_AUTO_TEST_CASE(a_queue_begins_without_the_errors_of_another)
+{
+    const slot_id first = acquire(1, "A");
+    refuse(errc::too_late);
+    locker.cancel(first, false, now);
+    acquire(2, "B", 100ms);
+    acquire(3, "B", 100ms);
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "2 ended: unreachable, 3 ended: unreachable");
 }
 
 // One who was refused has left traces: a cancellation that must be free of consequences is too
@@ -148,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_wait_with_an_open_attempt_ends_as_the_backend_says)
     sleep_until(at(100ms));
     BOOST_TEST(effects() == "1 ended: unreachable");
     BOOST_TEST(calls() == "attempt A, abandon A");
-    store.abandoned_as = errc::contended;
+    store.outlook_is = errc::contended;
     acquire(2, "A", 100ms);
     sleep_until(at(200ms));
     BOOST_TEST(effects() == "2 ended: contended");

@@ -39,6 +39,7 @@ claim granted_by_all(std::size_t nodes)
     claim c = claim_over(nodes);
     for (std::size_t i = 0; i < nodes; ++i) {
         c.sent(i, at(std::chrono::milliseconds(i)));
+        c.answered(i);
         c.record(i, vote::granted);
     }
     return c;
@@ -170,6 +171,18 @@ BOOST_AUTO_TEST_CASE(missing_drops)
     BOOST_TEST(!c.has_majority(at(0ms)));
     BOOST_TEST(!c.may_hold(0));
     BOOST_TEST(c.may_hold(1));
+}
+
+// A renewal that found nothing says nothing of a request that was sent after it.
+BOOST_AUTO_TEST_CASE(missing_before_it_was_asked_again)
+{
+    claim c = granted_by_all(3);
+    c.sent(2, at(10ms));
+    c.missing(2);
+    BOOST_TEST(c.may_hold(2));
+    c.answered(2);
+    c.missing(2);
+    BOOST_TEST(!c.may_hold(2));
 }
 
 // A node that forgot our key and was given it again proves nothing about the time between: however

@@ -27,7 +27,8 @@ std::string blob(std::string_view text)
 }
 
 const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n");
-const std::string scripts = blob(release_script.digest) + blob(renew_script.digest);
+const std::string scripts =
+    blob(release_script.digest) + blob(renew_script.digest) + blob(pass_on_script.digest);
 
 struct greeting {
     node_settings settings{};
@@ -91,7 +92,28 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
     BOOST_TEST(sent.starts_with("HELLO 3\nSELECT 3\nCLIENT SETNAME shop\n"
                                 "CLIENT SETINFO LIB-NAME holdfast\n"));
     BOOST_TEST(sent.ends_with("SCRIPT LOAD " + std::string(release_script.text) + "\nSCRIPT LOAD " +
-                              std::string(renew_script.text) + "\n"));
+                              std::string(renew_script.text) + "\nSCRIPT LOAD " +
+                              std::string(pass_on_script.text) + "\n"));
+    BOOST_TEST(!g.h.subscribed());
+}
+
+// Who wants to hear of his turn subscribes: that is answered by a push, or by an error where it is
+// forbidden, and then the node keeps no queue for us.
+BOOST_AUTO_TEST_CASE(subscribes)
+{
+    const std::string queue = scripts + blob(enqueue_script.digest);
+    greeting g, forbidden, old;
+    g.settings.channel = forbidden.settings.channel = old.settings.channel = "mine";
+    BOOST_TEST(g.run(hello + ok + ok + info + queue + ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.subscribed());
+    BOOST_TEST(g.sent().ends_with("\nSUBSCRIBE mine\n"));
+    BOOST_TEST(forbidden.run(hello + ok + ok + info + queue + "-NOPERM no channel for you\r\n"));
+    BOOST_TEST((forbidden.result == handshake::outcome::ready));
+    BOOST_TEST(!forbidden.h.subscribed());
+    BOOST_TEST(old.run(hello_unknown + "*2\r\n+master\r\n:0\r\n" + wrong + wrong + info + scripts));
+    BOOST_TEST((old.result == handshake::outcome::ready)); // RESP2 has no pushes
+    BOOST_TEST(!old.h.subscribed());
 }
 
 // User and password go with HELLO; without a user it is the default one.

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(replies_in_order)
     receive(":10\r\n:2");
     BOOST_TEST(told() == "1=10 ");
     receive("0\r\n>1\r\n+a hint\r\n:30\r\n"); // a push is nobody's reply
-    BOOST_TEST(told() == "2=20 3=30 ");
+    BOOST_TEST(told() == "2=20 push:a hint 3=30 ");
     BOOST_TEST(session.outstanding() == 0u);
 }
 
@@ -121,6 +121,7 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(session.wake_at() == now + 10s);
     wake_until(at(1h + 5s));
     receive(">1\r\n+hint\r\n");
+    BOOST_TEST(told() == "push:hint ");
     BOOST_TEST(session.wake_at() == now + 10s);
     wake_until(at(1h + 15s - 1ns));
     BOOST_TEST(told() == "");

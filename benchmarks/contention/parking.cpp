@@ -1,0 +1,190 @@
+#include "parking.hpp"
+
+#include "child_process.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/channel.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+
+namespace contention {
+namespace {
+
+namespace asio = boost::asio;
+using signal_channel = asio::experimental::channel<void(boost::system::error_code)>;
+using holdfast::lock;
+using holdfast::locker;
+
+struct usage {
+    double allocated = 0, resident = 0;
+};
+
+usage used_now()
+{
+    ::malloc_trim(0); // what was freed must not hide what is needed
+    const auto heap = ::mallinfo2();
+    std::ifstream file("/proc/self/statm");
+    std::size_t pages = 0;
+    file >> pages >> pages; // the second is what is resident
+    usage now;
+    now.allocated = static_cast<double>(heap.uordblks + heap.hblkhd);
+    now.resident = static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    return now;
+}
+
+// What is parked, and where. It goes before the context does.
+struct car_park {
+    asio::io_context& io;
+    holdfast::locker locker;
+    signal_channel channel{io};
+    std::vector<lock> locks{};
+};
+
+asio::awaitable<void> wait_for_lease(const lock& taken)
+{
+    const holdfast::lease never = co_await taken.acquire();
+}
+
+asio::awaitable<void> wait_for_message(signal_channel& empty)
+{
+    co_await empty.async_receive(asio::use_awaitable);
+}
+
+asio::awaitable<void> wait_for_timer(asio::io_context& io)
+{
+    asio::steady_timer timer(io, std::chrono::hours(1));
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+void ignore(std::exception_ptr) {} // of those who wait while the locker is closed
+
+template <class Start>
+asio::awaitable<void> start_all(asio::io_context& io, std::size_t count, Start start)
+{
+    for (std::size_t i = 0; i < count; ++i)
+        asio::co_spawn(io, start(), ignore);
+    for (int turn = 0; turn < 10; ++turn) // they run until they wait
+        co_await asio::post(asio::use_awaitable);
+}
+
+asio::awaitable<void> use(const lock& once)
+{
+    holdfast::lease lease = co_await once.acquire();
+    co_await lease.release();
+}
+
+asio::awaitable<void> use_share(const std::vector<lock>& locks, std::size_t& next)
+{
+    while (next < locks.size()) {
+        const lock& once = locks[next++];
+        co_await use(once);
+    }
+}
+
+// A hundred at a time.
+asio::awaitable<void> use_each(car_park& here)
+{
+    std::size_t next = 0, running = 100;
+    for (std::size_t i = running; i > 0; --i)
+        asio::co_spawn(
+            here.io, use_share(here.locks, next), [&running](std::exception_ptr) { --running; });
+    while (running > 0)
+        co_await asio::post(asio::use_awaitable);
+    asio::steady_timer stragglers(here.io, std::chrono::milliseconds(50));
+    co_await stragglers.async_wait(asio::use_awaitable);
+}
+
+void make_locks(car_park& here, std::size_t count)
+{
+    here.locks.reserve(count);
+    while (here.locks.size() < count)
+        here.locks.emplace_back(here.locker, "parking:" + std::to_string(here.locks.size()));
+}
+
+asio::awaitable<void> fill(car_park& here, const lock& taken, const parking_settings& given)
+{
+    const auto lease = [&] {
+        return wait_for_lease(taken);
+    };
+    const auto message = [&] {
+        return wait_for_message(here.channel);
+    };
+    const auto timer = [&] {
+        return wait_for_timer(here.io);
+    };
+    if (given.what == "lease")
+        co_await start_all(here.io, given.count, std::cref(lease));
+    else if (given.what == "channel")
+        co_await start_all(here.io, given.count, std::cref(message));
+    else if (given.what == "timer")
+        co_await start_all(here.io, given.count, std::cref(timer));
+    else if (given.what == "copies")
+        here.locks.assign(given.count, taken);
+    else
+        make_locks(here, given.count);
+    if (given.what == "used")
+        co_await use_each(here);
+}
+
+asio::awaitable<void> measure(car_park& here, const parking_settings& given)
+{
+    const lock taken(here.locker, "parking:taken");
+    co_await use(taken); // connected now
+    const holdfast::lease lease = co_await taken.acquire();
+    const usage before = used_now();
+    co_await fill(here, taken, given);
+    const usage after = used_now();
+    if (given.what == "lease" && here.locker.stats().waiting != given.count)
+        throw std::runtime_error("not all of them wait");
+    const auto each = static_cast<double>(given.count);
+    std::printf("%.1f %.1f\n", (after.allocated - before.allocated) / each,
+        (after.resident - before.resident) / each);
+    co_await here.locker.close();
+}
+
+} // namespace
+
+int run_parking(const parking_settings& given)
+{
+    if (!follow_parent(given.parent))
+        return 1;
+    asio::io_context io(1);
+    const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
+    car_park here{io, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
+    asio::co_spawn(io, measure(here, given), [&io](std::exception_ptr error) {
+        io.stop(); // some are parked for ever
+        if (error)
+            std::rethrow_exception(error);
+    });
+    io.run();
+    return 0;
+}
+
+parked_bytes measure_parked(
+    const std::vector<std::string>& nodes, const std::string& what, std::size_t count)
+{
+    std::vector<std::string> words{"--parking=" + what, "--waiters=" + std::to_string(count)};
+    for (const auto& node : nodes)
+        words.push_back("--node=" + node);
+    child_process child(words);
+    parked_bytes each;
+    std::istringstream(child.line()) >> each.allocated >> each.resident;
+    child.finish();
+    return each;
+}
+
+} // namespace contention

@@ -1,0 +1,138 @@
+#include "processes.hpp"
+
+#include "child_process.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace contention {
+namespace {
+
+using namespace std::chrono_literals;
+using holdfast::test::redis_server;
+using calls = std::map<std::string, std::uint64_t>;
+
+constexpr auto time_to_tell_all = 20ms; // when they start
+constexpr auto stragglers = 50ms; // requests of the last release, where nobody waited for them
+
+std::vector<std::string> command_line(const contender_settings& given)
+{
+    const auto number = [](const char* name, std::size_t value) {
+        return "--" + std::string(name) + "=" + std::to_string(value);
+    };
+    std::vector<std::string> words{"--contender=" + given.resource,
+        number("coroutines", given.coroutines), number("rounds", given.rounds),
+        number("length", given.length_ms), number("think", given.think_us),
+        number("hold", given.hold_us), number("limit", given.limit_s)};
+    for (const auto& node : given.nodes)
+        words.push_back("--node=" + node);
+    return words;
+}
+
+// Adds the lines "cmdstat_<name>:calls=<number>,…" of one node.
+void add_calls(calls& all, const std::string& info)
+{
+    const std::string prefix = "cmdstat_", middle = ":calls=";
+    std::istringstream lines(info);
+    for (std::string line; std::getline(lines, line);) {
+        const auto at = line.find(middle);
+        if (!line.starts_with(prefix) || at == std::string::npos)
+            continue;
+        const auto name = line.substr(prefix.size(), at - prefix.size());
+        if (name != "info")
+            all[name] += std::stoull(line.substr(at + middle.size()));
+    }
+}
+
+calls calls_of(std::vector<redis_server>& servers)
+{
+    calls all;
+    for (auto& server : servers)
+        add_calls(all, server.command({"INFO", "commandstats"}));
+    return all;
+}
+
+calls difference(calls after, const calls& before)
+{
+    for (const auto& [name, number] : before)
+        after[name] -= number;
+    std::erase_if(after, [](const auto& entry) { return entry.second == 0; });
+    return after;
+}
+
+template <class Number>
+Number number_after(const std::string& name, child_process& process)
+{
+    std::istringstream line(process.line());
+    std::string word;
+    Number value{};
+    if (!(line >> word >> value) || word != name)
+        throw std::runtime_error("a process does not say its " + name);
+    return value;
+}
+
+void read_holds(child_process& process, std::size_t number, std::vector<hold>& all)
+{
+    for (auto line = process.line(); line != "end"; line = process.line()) {
+        std::istringstream words(line);
+        std::string word;
+        hold h;
+        h.process = number;
+        if (!(words >> word >> h.begin >> h.end) || word != "hold")
+            throw std::runtime_error("a process does not say its holds");
+        all.push_back(h);
+    }
+}
+
+} // namespace
+
+std::uint64_t contest_result::all_executed() const
+{
+    std::uint64_t all = 0;
+    for (const auto& [name, number] : executed)
+        all += number;
+    return all;
+}
+
+contest_result contend(
+    std::vector<redis_server>& servers, const contender_settings& given, std::size_t processes)
+{
+    std::deque<child_process> children;
+    for (std::size_t i = 0; i < processes; ++i)
+        children.emplace_back(command_line(given));
+    for (auto& child : children)
+        child.expect("ready");
+
+    const calls before = calls_of(servers);
+    const auto start = std::chrono::steady_clock::now() + time_to_tell_all;
+    const std::int64_t from = std::chrono::nanoseconds(start.time_since_epoch()).count();
+    for (auto& child : children)
+        child.say(std::to_string(from));
+    for (auto& child : children)
+        child.expect("finished");
+    std::this_thread::sleep_for(stragglers);
+
+    contest_result r;
+    r.processes = processes;
+    r.executed = difference(calls_of(servers), before);
+    std::vector<hold> holds;
+    for (std::size_t i = 0; i < processes; ++i) {
+        child_process& child = children[i];
+        r.cpu_seconds += number_after<double>("cpu", child);
+        r.sent += number_after<std::uint64_t>("commands", child);
+        r.overtakings += number_after<std::size_t>("overtakings", child);
+        r.unfinished += number_after<std::size_t>("unfinished", child);
+        read_holds(child, i, holds);
+        child.finish();
+    }
+    const auto length = std::chrono::nanoseconds(std::chrono::milliseconds(given.length_ms));
+    const std::int64_t until = given.rounds == 0 ? from + length.count() : 0;
+    r.order = put_in_order(std::move(holds), processes, from, until);
+    return r;
+}
+
+} // namespace contention

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <holdfast/options.hpp>
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contention {
+
+/// What the user asked for.
+struct settings {
+    std::vector<std::string> parts{"local", "memory", "processes", "crowd"};
+    std::size_t nodes = 5;
+    int repetitions = 3;
+    std::chrono::seconds limit{60}; // for a coroutine that waits; beyond it, it did not finish
+    std::chrono::microseconds think{0}, hold{0};
+    bool lock = true;
+    std::string json;
+
+    // local and memory
+    std::size_t waiters = 10'000;
+    std::size_t rounds = 1; // of each waiter, also those of a crowd
+    std::size_t handoff_limit = 1'000'000;
+    std::chrono::milliseconds handoff_time{9'000};
+
+    // processes
+    std::vector<std::size_t> processes{1, 2, 4, 8, 16};
+    std::chrono::milliseconds length{1'000}, alone_length{500};
+
+    // crowd
+    std::size_t crowd_processes = 4;
+    std::size_t coroutines = 2'500;
+};
+
+/// How many local waiters may follow each other; empty: as the library has it.
+struct budget {
+    std::optional<std::size_t> handoffs{};
+    std::optional<std::chrono::milliseconds> time{};
+
+    holdfast::lock_options options(std::chrono::seconds wait) const
+    {
+        holdfast::lock_options all;
+        all.wait = wait;
+        if (handoffs)
+            all.handoff_limit = *handoffs;
+        if (time)
+            all.handoff_time = *time;
+        return all;
+    }
+};
+
+/// What one contending process has to do.
+struct contender_settings {
+    pid_t parent = 0;
+    std::vector<std::string> nodes; // none: without a lock
+    std::string resource = "contention:one";
+    std::size_t coroutines = 1;
+    std::size_t rounds = 0; // 0: again and again for `length_ms`
+    std::size_t length_ms = 0;
+    std::size_t think_us = 0, hold_us = 0;
+    std::size_t limit_s = 60;
+};
+
+/// What a process that measures memory has to do.
+struct parking_settings {
+    pid_t parent = 0;
+    std::vector<std::string> nodes;
+    std::string what; // one of `parked`
+    std::size_t count = 0;
+};
+
+/// "lease": in `acquire()`; "channel", "timer": in those of Asio; "locks": objects of one name
+/// each, never used; "used": the same, acquired and released once; "copies": of one lock.
+inline constexpr const char* parked[] = {"lease", "channel", "timer", "locks", "used", "copies"};
+
+} // namespace contention

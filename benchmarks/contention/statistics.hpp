@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace contention {
+
+/// The smallest of `values` that is not below the given part of them; 0 of none.
+inline double quantile(std::vector<double> values, double part)
+{
+    if (values.empty())
+        return 0;
+    const auto last = values.size() - 1;
+    const auto place =
+        std::min(last, static_cast<std::size_t>(part * static_cast<double>(values.size())));
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
+inline double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    const auto n = values.size();
+    return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/// The median over several results of what `figure` says of each.
+template <class Results, class Figure>
+double median_of(const Results& results, Figure figure)
+{
+    std::vector<double> values;
+    for (const auto& result : results)
+        values.push_back(static_cast<double>(figure(result)));
+    return median(std::move(values));
+}
+
+/// 0 where there is nothing to divide by.
+template <class A, class B>
+double ratio(A a, B b)
+{
+    return b == B{} ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+} // namespace contention

@@ -1,0 +1,187 @@
+// Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
+#include "core/locker_core.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+// What an attempt or a lease that was asked for with the first can serve the second with as well.
+bool same_claim(const lease_terms& a, const lease_terms& b)
+{
+    return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard;
+}
+
+} // namespace
+
+// The same at the end of wake(): whoever is next may be about to go as well.
+void locker_core::serve_soon(slot_id queue, time_point now)
+{
+    const wait_queue& q = queues_.at(queue);
+    if (q.first == 0)
+        serve(queue, now);
+    else if (q.asking == 0 && q.holder == 0 && !closing_)
+        queue_retries_.set(slot_index(queue), std::max(now, q.retry_at));
+}
+
+// Lets the first of a queue ask the backend, if it may.
+void locker_core::serve(slot_id queue, time_point now)
+{
+    wait_queue& q = queues_.at(queue);
+    if (q.first == 0) {
+        queue_retries_.erase(slot_index(queue));
+        return queues_.close_if_unused(queue);
+    }
+    if (q.asking != 0 || q.holder != 0 || closing_)
+        return;
+    if (now < q.retry_at)
+        queue_retries_.set(slot_index(queue), q.retry_at);
+    else
+        ask(queue, now);
+}
+
+void locker_core::ask(slot_id queue, time_point now)
+{
+    queue_retries_.erase(slot_index(queue));
+    wait_queue& q = queues_.at(queue);
+    const wait& w = queues_.wait_at(q.first);
+    const auto token = owner_token::make(entropy_);
+    if (!token)
+        return end_wait(q.first, errc::no_random_bits, now);
+
+    const slot_id lease = leases_.take();
+    lease_slot& s = leases_[lease];
+    s = lease_slot{};
+    s.queue = queue;
+    s.terms = w.terms;
+    q.asking = lease;
+    ++active_;
+    ++counts_.attempts;
+    claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
+    if (!w.once)
+        terms.queue = q.in_turn ? queueing::now : queueing::if_contended;
+    s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
+}
+
+// The first of a queue is given the lease.
+void locker_core::install(
+    slot_id lease, time_point valid_until, std::optional<std::uint64_t> fence, time_point now)
+{
+    lease_slot& s = leases_[lease];
+    wait_queue& q = queues_.at(s.queue);
+    s.now = state::held;
+    const time_point asked = valid_until - (s.terms.ttl - s.terms.drift);
+    s.keeper = lease_keeper(s.terms, asked, now, valid_until, backend_.patience(s.terms.ttl));
+    q.holder = lease;
+    ++held_;
+    ++counts_.acquired;
+
+    const slot_id w = q.first;
+    emit({.kind = effect::what::acquired,
+        .tag = queues_.wait_at(w).tag,
+        .lease = lease,
+        .fence = fence});
+    wait_ends_.erase(slot_index(w));
+    queues_.remove(w);
+    arm(lease);
+}
+
+// Gives what a holder has to the next waiter, without a word to the nodes. False if that cannot be:
+// then the holder still has it.
+bool locker_core::hand_over(slot_id lease, time_point now)
+{
+    lease_slot& from = leases_[lease];
+    wait_queue& q = queues_.at(from.queue);
+    if (q.first == 0 || closing_ || from.keeper.where() != lease_keeper::phase::kept)
+        return false;
+    const lease_terms& terms = queues_.wait_at(q.first).terms;
+    const time_point valid_until = from.keeper.granted_until();
+    if (turns_are_spent(q, now) || !same_claim(terms, from.terms) ||
+        valid_until - terms.guard <= now)
+        return false;
+
+    stop_keeping(lease);
+    emit({.kind = effect::what::gone, .lease = lease});
+    const slot_id next = leases_.take();
+    lease_slot& to = leases_[next];
+    to = lease_slot{};
+    to.queue = from.queue;
+    to.claim = from.claim;
+    to.terms = terms;
+    backend_.pass(to.claim, next);
+    ++active_;
+    if (++q.turns == (terms.handoff_limit + 3) / 4)
+        backend_.look_for_others(to.claim, now); // in time before the budget is spent
+    ++counts_.handed_over;
+    install(next, valid_until, std::nullopt, now);
+    return true;
+}
+
+// Whether local holders have followed each other for so long that other processes are due a turn.
+bool locker_core::turns_are_spent(const wait_queue& q, time_point now)
+{
+    const lease_terms& terms = queues_.wait_at(q.first).terms;
+    return q.turns >= terms.handoff_limit || now - q.turns_since >= terms.handoff_time;
+}
+
+// The local holder is gone, and what it had as well. The next one follows at once, unless other
+// processes are due a turn.
+void locker_core::end_turn(slot_id queue, time_point now)
+{
+    wait_queue& q = queues_.at(queue);
+    q.holder = 0;
+    q.retry_at = long_ago;
+    if (q.first != 0 && turns_are_spent(q, now)) {
+        q.turns = 0;
+        q.turns_since = long_ago;
+        q.in_turn = backend_.queues();
+        if (!q.in_turn) // then others get their chance by luck
+            q.retry_at = now + jitter_.between(retry_min_ / 2, retry_min_);
+    } else {
+        ++q.turns;
+    }
+    serve(queue, now);
+}
+
+void locker_core::end_wait(slot_id id, errc reason, time_point now)
+{
+    const wait w = queues_.wait_at(id);
+    wait_queue& q = queues_.at(w.queue);
+    // Those before us were in our way, or what was in theirs.
+    errc why = q.last_error != errc{} ? q.last_error : errc::contended;
+    if (q.first == id && q.asking != 0) {
+        // Refusals are certain; of silence, the last attempt that ended tells more.
+        const errc cut_short = backend_.outlook(leases_[q.asking].claim);
+        if (q.last_error == errc{} || cut_short == errc::contended)
+            why = q.last_error = cut_short;
+    }
+    if (reason == errc{}) // time is up
+        reason = w.last_error != errc{} ? w.last_error : why;
+    if (w.quiet && reason == errc::contended)
+        reason = errc{};
+    emit({.kind = effect::what::wait_ended, .reason = reason, .tag = w.tag});
+    leave(id, now);
+    serve_soon(w.queue, now);
+}
+
+// Takes a wait out of its queue. An attempt that is under way for it goes on for the next one,
+// which so keeps the place that it may have in the backend's queue.
+void locker_core::leave(slot_id id, time_point now)
+{
+    wait_queue& q = queues_.at(queues_.wait_at(id).queue);
+    const bool asking = q.first == id && q.asking != 0;
+    wait_ends_.erase(slot_index(id));
+    queues_.remove(id);
+    if (!asking)
+        return;
+    lease_slot& s = leases_[q.asking];
+    if (q.first != 0 && !closing_ && same_claim(queues_.wait_at(q.first).terms, s.terms)) {
+        s.terms = queues_.wait_at(q.first).terms;
+        return;
+    }
+    backend_.abandon(s.claim, now);
+    forget(q.asking);
+    --active_;
+    q.asking = 0;
+}
+
+} // namespace holdfast::core

@@ -1,0 +1,56 @@
+#include "redlock/arbiter.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+// Who contends again, does so soon.
+constexpr core::duration remembered_for = std::chrono::seconds(1);
+
+// More are not worth their memory: what was noted last counts.
+constexpr std::size_t most_remembered = 4096;
+
+std::uint64_t mixed(std::uint64_t bits) noexcept
+{
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+} // namespace
+
+std::uint64_t hash_of(std::string_view name) noexcept
+{
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : name)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return mixed(hash);
+}
+
+std::uint64_t arbiter_rank(std::uint64_t resource_hash, std::uint64_t node_hash) noexcept
+{
+    return mixed(resource_hash ^ node_hash);
+}
+
+void known_contention::note(std::uint64_t resource_hash, core::time_point now)
+{
+    if (seen_.size() >= most_remembered)
+        seen_.clear();
+    seen_.insert_or_assign(resource_hash, now);
+}
+
+void known_contention::forget(std::uint64_t resource_hash) noexcept
+{
+    if (!seen_.empty())
+        seen_.erase(resource_hash);
+}
+
+bool known_contention::knows(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    if (seen_.empty())
+        return false;
+    const auto found = seen_.find(resource_hash);
+    return found != seen_.end() && now - found->second < remembered_for;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/time.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// Which node keeps the queue of a resource: its arbiter. All clients that reach the same nodes
+// choose the same one, and resources spread over the nodes.
+//
+// Source: D. Thaler, C. Ravishankar, "Using name-based mappings to increase hit rates", 1998
+// (rendezvous hashing). Hash: FNV-1a, its bits mixed as in SplitMix64.
+std::uint64_t hash_of(std::string_view name) noexcept;
+// The node with the highest rank is the arbiter.
+std::uint64_t arbiter_rank(std::uint64_t resource_hash, std::uint64_t node_hash) noexcept;
+
+// Resources that others are known to want: there it pays to ask the arbiter before the other nodes.
+// A hint: what is forgotten, or known wrongly, costs one round trip.
+class known_contention {
+public:
+    void note(std::uint64_t resource_hash, core::time_point now);
+    void forget(std::uint64_t resource_hash) noexcept;
+    bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
+
+private:
+    boost::unordered_flat_map<std::uint64_t, core::time_point> seen_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,226 @@
+// How the replies of a real server and of a model are compared.
+#include "fidelity/twins.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace {
+
+using words = twins::words;
+
+std::string in_words(const words& command)
+{
+    std::string all;
+    for (const std::string& word : command)
+        all += (all.empty() ? "" : " ") + visible(word);
+    return all;
+}
+
+// What is the same in all replies of a kind: digits, and other bytes, as they follow each other.
+std::string form(std::string_view reply)
+{
+    std::string all;
+    for (const char c : reply) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || !all.ends_with('0'))
+            all += digit ? '0' : c;
+    }
+    return all;
+}
+
+// What the real server does not order: of which channel it says first that they are left, when
+// somebody leaves all.
+void put_in_order(std::vector<std::string>& replies)
+{
+    constexpr std::string_view start =
+        "3\r\n$11\r\nunsubscribe\r\n"; // and the channel, and a count
+    std::vector<std::string> channels;
+    const auto end_of_channel = [](const std::string& reply) {
+        return reply.rfind("\r\n:");
+    };
+    for (const std::string& reply : replies) {
+        if (reply.compare(1, start.size(), start) == 0)
+            channels.push_back(
+                reply.substr(1 + start.size(), end_of_channel(reply) - 1 - start.size()));
+    }
+    std::sort(channels.begin(), channels.end());
+    auto next = channels.begin();
+    for (std::string& reply : replies) {
+        if (reply.compare(1, start.size(), start) == 0)
+            reply.replace(1 + start.size(), end_of_channel(reply) - 1 - start.size(), *next++);
+    }
+}
+
+} // namespace
+
+const std::string twins::separator = encode_command({"|"});
+
+bool twins::is(const words& command, std::string_view name)
+{
+    return std::equal(command[0].begin(), command[0].end(), name.begin(), name.end(),
+        [](char a, char b) { return (a | 0x20) == b; });
+}
+
+bool twins::equal(const words& command, const std::string& real, const std::string& model) const
+{
+    if (is(command, "time"))
+        return form(real) == form(model);
+    if (is(command, "hello")) {
+        const std::string version = "$" + std::to_string(version_.size()) + "\r\n" + version_;
+        const std::size_t at = real.find(version);
+        return at == real.npos
+                   ? real == model
+                   : std::string(real).replace(at, version.size(), "$6\r\n7.0.15") == model;
+    }
+    // Of whom it is a replica, and how far it has come with that, differs.
+    if (constexpr std::string_view start = "*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:";
+        is(command, "role") && model.starts_with(start))
+        return real.starts_with(start);
+    // So does how far a primary has come, once it has started again.
+    if (constexpr std::string_view start = "*3\r\n$6\r\nmaster\r\n:";
+        is(command, "role") && model.starts_with(start))
+        return real.starts_with(start) && real.ends_with("\r\n*0\r\n");
+    if (is(command, "info") && model.find("run_id") != model.npos)
+        return real[0] == model[0] && line_of(real, "redis_mode") == line_of(model, "redis_mode") &&
+               line_of(real, "run_id") == line_of(model, "run_id");
+    return real == model;
+}
+
+bool twins::equal(
+    const unit& u, std::vector<std::string> real, std::vector<std::string> model) const
+{
+    for (const words& command : u.commands) {
+        if (command.size() == 1 && is(command, "unsubscribe")) {
+            put_in_order(real);
+            put_in_order(model);
+        }
+    }
+    if (doubtful_) {
+        leave_out_changes(real);
+        leave_out_changes(model);
+    }
+    return std::equal(real.begin(), real.end(), model.begin(), model.end(),
+        [&](const std::string& said, const std::string& told) {
+            return said == told ||
+                   std::any_of(u.commands.begin(), u.commands.end(),
+                       [&](const words& command) { return equal(command, said, told); });
+        });
+}
+
+std::string twins::ask_model(
+    connection& to, std::span<const unit> units, time when, random_commands& random)
+{
+    std::string bytes, replies;
+    for (const unit& u : units) {
+        for (const words& command : u.commands)
+            bytes += encode_command(command);
+        bytes += separator;
+    }
+    for (const std::string_view piece : random.pieces(bytes))
+        model_.receive(to.session, piece, when, replies);
+    return replies;
+}
+
+void twins::compare(const unit& u, const std::vector<std::string>& told, const std::string& before)
+{
+    if (!equal(u, u.replies, told)) {
+        std::string all = before;
+        for (const words& command : u.commands)
+            all += "\n  " + in_words(command);
+        BOOST_FAIL("after" << all << "\nthe server says " << visible(all_of(u.replies))
+                           << "\nthe model says  " << visible(all_of(told)));
+    }
+    compared += told.size();
+    pushes += static_cast<std::size_t>(std::count_if(
+        told.begin(), told.end(), [](const auto& reply) { return reply.starts_with('>'); }));
+}
+
+// All at the same time, so they can be in one input.
+void twins::compare_group(connection& to, std::span<const unit> units, random_commands& random)
+{
+    const auto replies = replies_in(ask_model(to, units, units.front().when.before, random));
+    auto next = replies.begin();
+    std::string before;
+    for (const unit& u : units) {
+        const auto end = std::find(next, replies.end(), separated);
+        BOOST_REQUIRE(end != replies.end());
+        compare(u, {next, end}, before);
+        next = end + 1;
+        for (const words& command : u.commands)
+            before += "\n  " + in_words(command);
+    }
+}
+
+// The model has to say the same at some time of these. False if it is not known what it has
+// stored, and has told others, then, because that depends on which of them it was.
+bool twins::compare_one(connection& to, const unit& u)
+{
+    struct state {
+        redis_model::data contents;
+        redis_model::watches watched;
+        std::map<std::uint64_t, std::string> pushes;
+        bool operator==(const state&) const = default;
+    };
+    std::string bytes;
+    for (const words& command : u.commands)
+        bytes += encode_command(command);
+    bytes += separator;
+    // A script may see the clock go on, so any of these times can be that of a part of it.
+    const bool has_script = std::any_of(u.commands.begin(), u.commands.end(),
+        [](const words& w) { return is(w, "eval") || is(w, "evalsha"); });
+    std::vector<state> possible;
+    time right{};
+    std::vector<std::string> told;
+    for (time t = u.when.before; t <= u.when.after; ++t) {
+        redis_model model = model_;
+        redis_model::session session = to.session;
+        std::map<std::uint64_t, std::string> pushed;
+        model.on_push = [&](std::uint64_t id, std::string_view what) {
+            pushed[id] += what;
+        };
+        std::string replies;
+        model.receive(session, bytes, t, replies);
+        auto all = replies_in(replies);
+        all.pop_back();
+        const bool matches = equal(u, u.replies, all);
+        if (matches)
+            right = t;
+        if (matches || possible.empty())
+            told = std::move(all);
+        if (!matches && !has_script)
+            continue;
+        possible.push_back({model.contents(), model.watched(), std::move(pushed)});
+    }
+    compare(u, told, {});
+    std::string ignored;
+    model_.receive(to.session, bytes, right, ignored);
+    return std::all_of(possible.begin(), possible.end(),
+        [&](const auto& each) { return each == possible.front(); });
+}
+
+// False if the rest could not be compared.
+bool twins::compare(connection& to, std::span<const unit> units, random_commands& random)
+{
+    for (std::size_t i = 0; i < units.size();) {
+        const time now = units[i].when.before;
+        std::size_t end = i;
+        while (end < units.size() && units[end].when.before == now && units[end].when.after == now)
+            ++end;
+        if (end > i) {
+            compare_group(to, units.subspan(i, end - i), random);
+            i = end;
+        } else if (compare_one(to, units[i])) {
+            ++i;
+        } else { // SELECT and the like are executed by both all the same
+            ask_model(to, units.subspan(i + 1), units.back().when.after, random);
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace holdfast::test

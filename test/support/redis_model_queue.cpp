@@ -1,0 +1,229 @@
+// The scripts of the queue of those who wait for a key, as a model of a Redis server executes them.
+// The comments are the lines of the scripts.
+#include "support/redis_model_call.hpp"
+
+#include "redlock/scripts.hpp"
+
+namespace holdfast::test {
+
+namespace {
+
+using resp_text::null_argument;
+using resp_text::wrong_type;
+
+constexpr std::size_t token_length = 32;
+constexpr std::size_t message_length = token_length + redis::reference_length;
+
+// What Lua makes of an integer: its numbers are all floating.
+std::int64_t lua_number(std::int64_t n)
+{
+    return static_cast<std::int64_t>(static_cast<double>(n));
+}
+
+std::string_view part(std::string_view text, std::size_t from, std::size_t count)
+{
+    return from < text.size() ? text.substr(from, count) : std::string_view();
+}
+
+} // namespace
+
+// As the server decides it for a command in a script: after one that writes, nothing is refused.
+std::string_view redis_model::call::refused_in_script(bool takes_memory)
+{
+    if (written)
+        return {};
+    if (const std::string_view why = refused_write(); !why.empty())
+        return why;
+    if (takes_memory && server.state == trouble::out_of_memory)
+        return resp_text::out_of_memory;
+    written = true;
+    return {};
+}
+
+// ZREM; why not, if it does not work.
+std::string_view redis_model::call::leave(std::string_view queue, std::string_view name)
+{
+    if (const std::string_view why = refused_in_script(false); !why.empty())
+        return why;
+    const auto found = look_up(queue);
+    if (found == none())
+        return {};
+    if (found->second.is != item::kind::sorted_set)
+        return wrong_type;
+    remove_members(found, {&name, 1});
+    return {};
+}
+
+// ZPOPMIN: the first in the queue; nothing if there is none, or if it does not work.
+std::optional<std::string> redis_model::call::take_first(std::string_view queue)
+{
+    if (!refused_in_script(false).empty())
+        return std::nullopt;
+    const auto found = look_up(queue);
+    if (found == none() || found->second.is != item::kind::sorted_set)
+        return std::nullopt;
+    auto& all = found->second.members;
+    std::string name = std::move(all.front().second);
+    all.erase(all.begin());
+    members_changed(found);
+    return name;
+}
+
+// SET with PX; why not, if it does not work.
+std::string_view redis_model::call::give(
+    std::string_view key, std::string_view token, arguments ttl)
+{
+    if (ttl.empty())
+        return null_argument;
+    if (const std::string_view why = refused_in_script(true); !why.empty())
+        return why;
+    const ending e = end_of_set(ttl[0], false, false);
+    if (!e.at)
+        return e.error;
+    assign(key, look_up(key), token, e.at);
+    return {};
+}
+
+// PUBLISH to one who has the key now; false if nobody hears it.
+bool redis_model::call::tell_owner(std::string_view name)
+{
+    return server.publish(part(name, message_length, name.npos), part(name, 0, message_length)) > 0;
+}
+
+void redis_model::call::pass_on(const known_script& s, arguments names, arguments values)
+{
+    // if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end
+    if (values.size() > 2 && !values[2].empty() && names.size() > 1)
+        leave(names[1], values[2]);
+
+    // if redis.pcall('get',k)~=ARGV[1] then return 0 end
+    if (names.empty())
+        return integer(0);
+    const auto found = look_up(names[0]);
+    watch(names);
+    if (found == none() || found->second.is != item::kind::string || values.empty() ||
+        found->second.value != values[0])
+        return integer(0);
+
+    for (;;) {
+        // local m=redis.pcall('zpopmin',q)[1]
+        const auto next = names.size() > 1 ? take_first(names[1]) : std::nullopt;
+        // if not m or redis.pcall('set',k,string.sub(m,1,32),'px',ARGV[2]).err
+        if (!next ||
+            !give(names[0], part(*next, 0, token_length), values.subspan(values.empty() ? 0 : 1))
+                 .empty()) {
+            // then return redis.call('del',k) end
+            if (const std::string_view why = refused_in_script(false); !why.empty())
+                return script_error(s, why);
+            const auto left = look_up(names[0]);
+            const bool there = left != none();
+            if (there)
+                remove(left);
+            return integer(there ? 1 : 0);
+        }
+        // if type(n)=='number' and n>0 then return 2 end
+        if (tell_owner(*next))
+            return integer(2);
+    }
+}
+
+void redis_model::call::enqueue(const known_script& s, arguments names, arguments values)
+{
+    // if redis.pcall('get',k)==ARGV[1] then
+    if (!names.empty()) {
+        const auto found = look_up(names[0]);
+        watch(names);
+        if (found != none() && found->second.is == item::kind::string && !values.empty() &&
+            found->second.value == values[0])
+            return stay_owner(s, names, values);
+    }
+    if (const std::string_view why = join(names, values); !why.empty())
+        return script_error(s, why);
+
+    // local left=redis.call('pttl',k)
+    const auto found = look_up(names[0]);
+    watch(names);
+    // if left~=-2 then return left==0 and 1 or left end
+    if (found == none())
+        return give_to_first(s, names, values);
+    if (!found->second.expires_at)
+        return integer(-1);
+    const std::int64_t left = (*found->second.expires_at - wall).count();
+    integer(left == 0 ? 1 : lua_number(left));
+}
+
+// redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end
+void redis_model::call::stay_owner(const known_script& s, arguments names, arguments values)
+{
+    if (names.size() < 2 || values.size() < 3)
+        return script_error(s, null_argument);
+    if (const std::string_view why = leave(names[1], values[2]); !why.empty())
+        return script_error(s, why);
+    if (values.size() < 4)
+        return script_error(s, null_argument);
+    const ending e = end_of_expire(values[3], false);
+    if (!e.at)
+        return script_error(s, e.error);
+    end_at(look_up(names[0]), *e.at);
+    integer(0);
+}
+
+// Up to the end of the queue's life; why not, if it does not work.
+std::string_view redis_model::call::join(arguments names, arguments values)
+{
+    // local last=redis.call('zrange',q,-1,-1,'withscores')[2]
+    if (names.size() < 2)
+        return null_argument;
+    auto found = look_up(names[1]);
+    watch(names);
+    if (found != none() && found->second.is != item::kind::sorted_set)
+        return wrong_type;
+    const double last = found == none() ? 0 : found->second.members.back().first;
+
+    // redis.call('zadd',q,'nx',(last or 0)+1,me)
+    if (values.size() < 3)
+        return null_argument;
+    if (const std::string_view why = refused_in_script(true); !why.empty())
+        return why;
+    if (found == none())
+        found = make_sorted_set(names[1]);
+    if (!has_member(found->second, values[2])) {
+        put_member(found->second, last + 1, values[2]);
+        members_changed(found);
+    }
+
+    // redis.call('pexpire',q,ARGV[5])
+    if (values.size() < 5)
+        return null_argument;
+    const ending e = end_of_expire(values[4], false);
+    if (!e.at)
+        return e.error;
+    end_at(found, *e.at);
+    return {};
+}
+
+void redis_model::call::give_to_first(const known_script& s, arguments names, arguments values)
+{
+    for (;;) {
+        // local m=redis.call('zpopmin',q)[1]
+        const auto first = take_first(names[1]);
+        // if m==me then redis.call('set',k,ARGV[1],'px',ARGV[4]) return 0 end
+        if (first == values[2]) {
+            const std::string_view why = give(names[0], values[0], values.subspan(3));
+            return why.empty() ? integer(0) : script_error(s, why);
+        }
+        // redis.call('set',k,string.sub(m,1,32),'px',ARGV[2])
+        if (!first) // its life is over already
+            return script_error(
+                s, "ERR user_script:1: bad argument #1 to 'sub' (string expected, got nil)");
+        if (const std::string_view why =
+                give(names[0], part(*first, 0, token_length), values.subspan(1));
+            !why.empty())
+            return script_error(s, why);
+        // if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end
+        if (tell_owner(*first))
+            return integer(lua_number(*integer_of(values[1])));
+    }
+}
+
+} // namespace holdfast::test

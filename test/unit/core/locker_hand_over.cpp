@@ -1,0 +1,142 @@
+// A lease that goes from one local holder to the next, without a word to the nodes.
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using core::slot_id;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_hand_over, lease_fixture)
+
+// The release is done at once, and the next holder has the same claim under a lease of its own.
+BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    pass(1s);
+    BOOST_TEST(locker.release(first, 77, now));
+    BOOST_TEST(calls() == "pass A");
+    const auto gone = locker.next_effect(), acquired = locker.next_effect();
+    BOOST_REQUIRE((gone && acquired));
+    BOOST_TEST(in_words(*gone) == "gone");
+    BOOST_TEST(gone->lease == first);
+    BOOST_TEST(in_words(*acquired) == "2 acquired");
+    BOOST_TEST(effects() == "77 released");
+    const slot_id second = acquired->lease;
+    BOOST_TEST(second != first);
+    BOOST_TEST(locker.valid_until(second) == end);
+
+    // What the first still does concerns nobody.
+    BOOST_TEST(!locker.release(first, 78, now));
+    locker.drop(first, now);
+    BOOST_TEST(locker.extend(first, now) == errc::not_held);
+    BOOST_TEST(!locker.held(first, now));
+    BOOST_TEST(locker.held(second, now));
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(calls() == "");
+
+    store.lose(1); // is told to the second
+    locker.wake(now);
+    const auto lost = locker.next_effect();
+    BOOST_REQUIRE(lost.has_value());
+    BOOST_TEST(lost->lease == second);
+    BOOST_TEST(stats().handed_over == 1u);
+    BOOST_TEST(stats().lost == 1u);
+}
+
+// The second holder's lease is renewed by the time of the claim, not of the hand-over.
+BOOST_AUTO_TEST_CASE(renewal_goes_on)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    pass(2s);
+    locker.drop(first, now);
+    calls();
+    while (store.calls.empty())
+        sleep();
+    BOOST_TEST(calls() == "renew A");
+    BOOST_TEST(now > at(2900ms));
+    BOOST_TEST(now <= at(3s));
+    store.confirm(1, now + 9s - 92ms);
+    locker.wake(now);
+    effects();
+    sleep_until(at(5800ms));
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(stats().renewals == 1u);
+}
+
+// Never when the guard time of the next one has begun: his work would have to stop at once.
+BOOST_AUTO_TEST_CASE(not_in_the_guard_period)
+{
+    for (const bool in_time : {true, false}) {
+        locker_fixture f;
+        f.usual.renewal = holdfast::renewal::manual;
+        f.usual.handoff_time = 1h;
+        f.acquire(1, "A", holdfast::forever);
+        const slot_id first = f.granted();
+        f.usual.guard = 450ms;
+        f.acquire(2, "A", holdfast::forever);
+        f.calls();
+        f.now = end - 450ms - (in_time ? 1ns : 0ns);
+        f.locker.drop(first, f.now);
+        BOOST_TEST(f.calls() == (in_time ? "pass A" : "release A, attempt A"));
+    }
+}
+
+// Nor after a loss, even if nobody has heard of it yet.
+BOOST_AUTO_TEST_CASE(not_after_a_loss)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.lose(1);
+    locker.drop(first, now);
+    BOOST_TEST(calls() == "release A, attempt A");
+    BOOST_TEST(effects() == "must stop, gone");
+    BOOST_TEST(stats().handed_over == 0u);
+}
+
+// Nor to anybody when the locker closes.
+BOOST_AUTO_TEST_CASE(not_when_closing)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    locker.close(now);
+    locker.drop(first, now);
+    BOOST_TEST(calls() == "release A, close");
+    BOOST_TEST(effects() == "2 ended: closed, must stop, gone, closed");
+}
+
+// A holder who may hold for a limited time passes on all that is left.
+BOOST_AUTO_TEST_CASE(the_limit_of_one_holder_is_not_that_of_the_next)
+{
+    usual.max_hold = 1s;
+    const slot_id first = lease_of("A");
+    usual.max_hold = holdfast::forever;
+    acquire(2, "A", holdfast::forever);
+    BOOST_TEST(locker.valid_until(first) == at(1s));
+    locker.drop(first, now);
+    BOOST_TEST(locker.valid_until(handed_over()) == end);
+}
+
+// An extension that is under way ends with its holder.
+BOOST_AUTO_TEST_CASE(extensions_are_not_passed_on)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    BOOST_TEST(locker.extend(first, now) == errc{});
+    locker.drop(first, now);
+    const slot_id second = handed_over();
+    store.confirm(1, now + 9s - 92ms);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(locker.held(second, now));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,399 @@
+// Waiting for one's turn in the queue at the arbiter of a resource.
+#include "support/model_cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using core::queueing;
+
+struct queue_fixture : model_cluster {
+    explicit queue_fixture(std::size_t count = 5) : model_cluster(count) { run(); }
+
+    core::claim_id ask_in_turn(std::uint64_t tag, char token)
+    {
+        terms.queue = queueing::now;
+        const core::claim_id id = ask(tag, token);
+        terms.queue = queueing::none;
+        run();
+        return id;
+    }
+
+    // The node that somebody has asked for a place in the queue; only one may have been.
+    std::size_t arbiter()
+    {
+        std::vector<std::size_t> asked;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const auto& log = nodes[i].log;
+            if (std::find(log.begin(), log.end(), "ENQUEUE A") != log.end())
+                asked.push_back(i);
+        }
+        BOOST_REQUIRE(asked.size() == 1u);
+        for (model_node& n : nodes)
+            n.commands();
+        return asked[0];
+    }
+
+    std::string reply(std::size_t node, const std::vector<std::string>& command)
+    {
+        return nodes[node].command(command, now);
+    }
+    bool has_queue(std::size_t node)
+    {
+        return reply(node, {"EXISTS", "A:holdfast:queue"}) == ":1\r\n";
+    }
+};
+
+BOOST_FIXTURE_TEST_SUITE(redlock_queue, queue_fixture)
+
+// A release hands the key to the next in the queue, who confirms it and asks the other nodes at the
+// same time: two round trips, and one request a node for each of the two.
+BOOST_AUTO_TEST_CASE(a_release_is_the_next_one_s_turn)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    BOOST_TEST(events() == "");
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(nodes[i].commands() == (i == a ? "PASS A, RENEW A" : "DELETE A, SET A"));
+    BOOST_TEST(holders('y') == 5u);
+    BOOST_TEST(!has_queue(a));
+}
+
+// Where nobody is before us, our turn is now.
+BOOST_AUTO_TEST_CASE(an_empty_queue)
+{
+    ask_in_turn(8, 'y');
+    BOOST_TEST(events() == "8 granted for 988");
+    BOOST_TEST(holders('y') == 5u);
+    BOOST_TEST(!has_queue(arbiter()));
+}
+
+// First come, first served.
+BOOST_AUTO_TEST_CASE(the_order_of_arrival)
+{
+    auto holder = acquire(1, 'a');
+    std::vector<core::claim_id> waiting;
+    for (char token = 'b'; token <= 'e'; ++token)
+        waiting.push_back(ask_in_turn(static_cast<std::uint64_t>(token), token));
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        core->release(std::exchange(holder, waiting[i]), now);
+        run();
+        const std::string before = i == 0 ? "1" : std::to_string('a' + i);
+        BOOST_TEST(
+            events() == before + " released, " + std::to_string('b' + i) + " granted for 988");
+    }
+}
+
+// Who leaves the queue is not in anybody's way; nor is who was not heard to leave.
+BOOST_AUTO_TEST_CASE(those_who_are_gone)
+{
+    const auto first = acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    const std::string dead = std::string(32, 'd') + std::string(16, '0') + "holdfast:dead";
+    reply(a, {"ZADD", "A:holdfast:queue", "5", dead});
+    ask_in_turn(9, 'z');
+    core->abandon(leaves, now);
+    run();
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 9 granted for 988");
+    BOOST_TEST(holders('z') == 5u);
+}
+
+// The last one who leaves takes the queue with him.
+BOOST_AUTO_TEST_CASE(a_queue_that_nobody_needs)
+{
+    acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    BOOST_TEST(has_queue(a));
+    core->abandon(leaves, now);
+    run();
+    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(core->drained());
+    BOOST_TEST(holders('x') == 5u);
+}
+
+// He who leaves when the key is being handed to him hands it on.
+BOOST_AUTO_TEST_CASE(leaving_at_one_s_turn)
+{
+    const auto first = acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    ask_in_turn(9, 'z');
+    nodes[a].silent = true; // the notification is on its way
+    core->release(first, now);
+    run();
+    core->abandon(leaves, now);
+    run();
+    nodes[a].silent = false;
+    run();
+    BOOST_TEST(events() == "7 released, 9 granted for 988");
+}
+
+// Nodes at which the deletion of the old holder is still under way are asked again.
+BOOST_AUTO_TEST_CASE(deletions_that_come_late)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i != a)
+            reply(i, {"SET", "A", "still there", "PX", i < 2 ? "2" : "8"});
+    }
+    core->release(first, now);
+    run();
+    BOOST_TEST(holders('y') == 1u);
+    pass(50ms);
+    BOOST_TEST(events() == "7 expired, 8 granted for 938, 8 valid for 941");
+    BOOST_TEST(holders('y') == 5u);
+}
+
+// But not for ever: somebody may hold them without the queue.
+BOOST_AUTO_TEST_CASE(nodes_that_go_on_refusing)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i != a)
+            occupy(i);
+    }
+    core->release(first, now);
+    pass(200ms);
+    BOOST_TEST(events().ends_with("8 refused: contended"));
+    BOOST_TEST(holders('y') == 0u);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(nodes[i].log.size() <= 12u);
+}
+
+// What the arbiter hands over counts once it has confirmed that the key is ours.
+BOOST_AUTO_TEST_CASE(a_hand_over_that_is_not_confirmed)
+{
+    queue_fixture c(1);
+    const auto first = c.acquire(7, 'x');
+    c.ask_in_turn(8, 'y');
+    c.nodes[0].silent = true;
+    c.core->release(first, c.now);
+    c.run();
+    c.reply(0, {"SET", "A", "another"}); // in between
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "7 released, 8 refused: contended");
+}
+
+// A notification may be lost, and with it the hand-over: its ttl is short, and who waits asks.
+BOOST_AUTO_TEST_CASE(a_hand_over_to_nobody)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    core->release(first, now);
+    nodes[a].deaf = nodes[a].silent = true;
+    run();
+    nodes[a].deaf = false;
+    // Somebody is told, and does nothing.
+    reply(a, {"SET", "A", std::string(32, 'f'), "PX", "500"});
+    nodes[a].silent = false;
+    pass(1600ms);
+    BOOST_TEST(events().find("8 granted") != std::string::npos);
+}
+
+// The queue itself may be lost: who waits asks for his place once a second.
+BOOST_AUTO_TEST_CASE(a_queue_that_is_lost)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    reply(a, {"DEL", "A:holdfast:queue"});
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released");
+    pass(1s);
+    BOOST_TEST(events().starts_with("8 granted"));
+}
+
+// An arbiter that is silent is left for the next one, and its late word is as good as any.
+BOOST_AUTO_TEST_CASE(a_silent_arbiter)
+{
+    terms.ttl = 5s;
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    nodes[a].silent = true;
+    pass(1100ms); // until it is asked again, and does not answer
+    BOOST_TEST(core->nodes()[a].timeouts >= 1u);
+    nodes[a].silent = false;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const auto& log = nodes[i].log;
+        others += i != a && std::find(log.begin(), log.end(), "ENQUEUE A") != log.end() ? 1u : 0u;
+    }
+    BOOST_TEST(others == 1u);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 4988");
+    BOOST_TEST(core->drained());
+}
+
+// The same for one whose connection breaks; back again, it is cleaned up.
+BOOST_AUTO_TEST_CASE(an_arbiter_that_goes)
+{
+    const auto first = acquire(7, 'x');
+    const auto waits = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    nodes[a].up = false;
+    nodes[a].disconnect(*core->connections()[a], now);
+    run();
+    const std::size_t second = arbiter();
+    BOOST_TEST(second != a);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    nodes[a].up = true;
+    pass(100ms);
+    core->release(waits, now);
+    pass(100ms);
+    BOOST_TEST(holders('y') == 0u);
+    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(core->drained());
+}
+
+// A holder that could not reach the arbiter leaves its key there. The others are free all the same.
+BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
+{
+    acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i == a)
+            reply(i, {"PEXPIRE", "A", "60000"});
+        else
+            reply(i, {"DEL", "A"});
+    }
+    pass(1100ms);
+    BOOST_TEST(events().find("8 granted") != std::string::npos);
+    BOOST_TEST(holders('y') == 4u);
+}
+
+// What is no lock will not become one.
+BOOST_AUTO_TEST_CASE(a_key_of_another_type)
+{
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        reply(i, {"LPUSH", "A", "x"});
+    ask_in_turn(8, 'y');
+    pass(1100ms);
+    BOOST_TEST(events() == "8 refused: key_conflict");
+    BOOST_TEST(!has_queue(arbiter()));
+}
+
+// Where the queue is forbidden there is none, and an attempt is an attempt.
+BOOST_AUTO_TEST_CASE(nodes_without_a_queue)
+{
+    acquire(7, 'x');
+    for (model_node& n : nodes)
+        n.errors["ENQUEUE"] = n.errors["PASS"] = "NOPERM not for you";
+    BOOST_TEST(core->queues());
+    ask_in_turn(8, 'y');
+    BOOST_TEST(events() == "8 refused: contended");
+    BOOST_TEST(!core->queues());
+    ask_in_turn(9, 'z');
+    BOOST_TEST(events() == "9 refused: contended");
+    BOOST_TEST(core->drained());
+    BOOST_TEST(holders('x') == 5u);
+}
+
+// Trouble of the moment is no reason to choose another arbiter than others do.
+BOOST_AUTO_TEST_CASE(trouble_that_passes)
+{
+    const auto first = acquire(7, 'x');
+    const auto waits = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    nodes[a].errors["PASS"] = "MISCONF no snapshots";
+    core->abandon(waits, now);
+    run();
+    nodes[a].errors.clear();
+    ask_in_turn(9, 'z');
+    BOOST_TEST(arbiter() == a);
+    core->release(first, now);
+    pass(1600ms); // the other one still stood in the queue, and does not know that it is his turn
+    BOOST_TEST(events().find("9 granted") != std::string::npos);
+}
+
+// Once we know that others want a resource, we ask for our turn first.
+BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
+{
+    const auto first = acquire(7, 'x');
+    const auto second = ask_in_turn(8, 'y');
+    core->release(first, now);
+    run();
+    core->release(second, now); // nobody waits any more
+    run();
+    events();
+    for (model_node& n : nodes)
+        n.commands();
+    terms.queue = queueing::if_contended;
+    const auto third = ask(9, 'z');
+    run();
+    BOOST_TEST(nodes[0].log.front() == "SET A");
+    ask_in_turn(10, 'w');
+    arbiter();
+    core->release(third, now);
+    run();
+    terms.queue = queueing::if_contended;
+    ask(11, 'v');
+    run();
+    arbiter(); // was asked
+    BOOST_TEST(holders('w') == 5u);
+}
+
+// Whether anybody waits is asked of the arbiter alone.
+BOOST_AUTO_TEST_CASE(looks_for_others)
+{
+    const auto first = acquire(7, 'x');
+    core->look_for_others(first, now);
+    run();
+    BOOST_TEST(events() == "7 alone");
+    ask_in_turn(8, 'y');
+    core->look_for_others(first, now);
+    run();
+    BOOST_TEST(events() == "");
+}
+
+// A renewal that finds nothing says nothing of a request that was sent after it.
+BOOST_AUTO_TEST_CASE(what_is_asked_again_is_cleaned_up)
+{
+    const auto first = acquire(7, 'x');
+    const auto second = ask_in_turn(8, 'y');
+    const std::size_t a = arbiter();
+    const std::size_t late = a == 0 ? 1 : 0;
+    reply(late, {"SET", "A", "still there", "PX", "1"});
+    nodes[late].deaf = true;
+    core->release(first, now);
+    run();
+    renew(second, true); // behind the first request
+    nodes[late].deaf = false;
+    run();
+    nodes[late].silent = true;
+    pass(2ms);
+    core->release(second, now);
+    nodes[late].silent = false;
+    pass(100ms);
+    BOOST_TEST(holders('y') == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
