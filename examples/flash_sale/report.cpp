@@ -37,9 +37,10 @@ std::string buyer_line(outcome what, std::chrono::microseconds wait, const std::
            why + '\n';
 }
 
-std::string closing_line(std::uint64_t node_attempts)
+std::string closing_line(const lock_work& done)
 {
-    return std::string(closing_word) + ' ' + std::to_string(node_attempts) + '\n';
+    return std::string(closing_word) + ' ' + std::to_string(done.attempts) + ' ' +
+           std::to_string(done.handed_over) + ' ' + std::to_string(done.node_commands) + '\n';
 }
 
 void tally::add(std::string_view line)
@@ -50,7 +51,12 @@ void tally::add(std::string_view line)
     if (!(words >> kind >> number))
         throw std::runtime_error("a worker said: " + std::string(line));
     if (kind == closing_word) {
-        node_attempts_ += number;
+        lock_work done;
+        if (!(words >> done.handed_over >> done.node_commands))
+            throw std::runtime_error("a worker said: " + std::string(line));
+        work_.attempts += number;
+        work_.handed_over += done.handed_over;
+        work_.node_commands += done.node_commands;
         return;
     }
 
@@ -115,6 +121,10 @@ void print_table(
     const auto written = std::to_string(truth.sold - confirmed) + " of them took effect";
     std::ostringstream rate;
     rate << std::fixed << std::setprecision(0) << told.orders_per_second();
+    std::ostringstream commands;
+    commands << std::fixed << std::setprecision(1)
+             << static_cast<double>(told.work().node_commands) /
+                    static_cast<double>(std::max(confirmed, 1L));
 
     std::cout << '\n';
     row("orders", confirmed, "for " + std::to_string(wanted.stock) + " items");
@@ -126,7 +136,9 @@ void print_table(
         row("buyers who gave up", told.count(outcome::gave_up));
         row("wait for the lock, p50", milliseconds(told.wait(0.50)), "ms");
         row("wait for the lock, p99", milliseconds(told.wait(0.99)), "ms");
-        row("rounds over the lock nodes", told.node_attempts());
+        row("hand-offs from buyer to buyer", told.work().handed_over);
+        row("times the lock nodes were asked", told.work().attempts);
+        row("node commands per order", commands.str());
         row("leases lost", told.count(outcome::lost) + told.count(outcome::in_doubt));
         row("lock nodes lost", losses.killed + losses.paused,
             "of " + std::to_string(wanted.nodes) + ": " + std::to_string(losses.killed) +

@@ -23,7 +23,12 @@ enum class outcome : std::uint8_t {
 
 /// The lines that a worker prints for its parent: one a buyer, one at its end.
 std::string buyer_line(outcome what, std::chrono::microseconds wait, const std::string& why);
-std::string closing_line(std::uint64_t node_attempts);
+struct lock_work {
+    std::uint64_t attempts = 0;      // times that the nodes were asked for the lock
+    std::uint64_t handed_over = 0;   // leases that went from one buyer of a process to the next
+    std::uint64_t node_commands = 0; // all that the lock cost on the nodes
+};
+std::string closing_line(const lock_work& done);
 
 /// Everything that the workers have told.
 class tally {
@@ -33,7 +38,7 @@ public:
 
     std::size_t count(outcome what) const { return counts_[static_cast<std::size_t>(what)]; }
     std::size_t served() const;
-    std::uint64_t node_attempts() const { return node_attempts_; }
+    const lock_work& work() const { return work_; }
     const std::vector<std::string>& reasons() const { return reasons_; }
 
     /// Orders a second between the first and the last one.
@@ -46,7 +51,7 @@ private:
     std::array<std::size_t, 5> counts_{};
     std::vector<std::uint32_t> waits_us_;
     std::vector<std::string> reasons_; // the first few
-    std::uint64_t node_attempts_ = 0;
+    lock_work work_;
     std::chrono::steady_clock::time_point first_order_, last_order_;
 };
 

@@ -181,7 +181,14 @@ int run_worker(const worker_settings& given)
     }
     io.run();
 
-    std::cout << closing_line(here.locker ? here.locker->stats().attempts : 0) << std::flush;
+    lock_work done;
+    if (here.locker) {
+        const holdfast::locker_stats stats = here.locker->stats();
+        done = {.attempts = stats.attempts, .handed_over = stats.handed_over};
+        for (const holdfast::node_stats& node : stats.nodes)
+            done.node_commands += node.commands;
+    }
+    std::cout << closing_line(done) << std::flush;
     return here.failed ? 1 : 0;
 }
 

@@ -38,11 +38,15 @@ struct lock_options {
     /// `guard`, or `forever`.
     std::chrono::milliseconds max_hold = forever;
 
-    /// How many waiters of one locker may follow each other before other processes get their
-    /// turn. 0: others get a turn after every release.
+    /// How often a lease may go from one waiter of a locker to the next, without a word to the
+    /// nodes, before other processes get their turn. 0: others get a turn after every release.
+    /// While the nodes say that no other process waits in their queue, the count begins anew.
     std::size_t handoff_limit = 64;
 
-    /// The same as a time, whichever comes first. Default: ttl / 4.
+    /// The same as a time since the nodes granted it, whichever comes first; that no other process
+    /// is known to wait does not prolong it, so clients that do not use the queue get their turn.
+    /// A lease that was handed over has at least the ttl less this, and less the drift, left.
+    /// Default: ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 };
 

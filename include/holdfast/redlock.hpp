@@ -58,6 +58,20 @@ struct redlock_options {
 /// granted it in time. Other Redlock clients on the same nodes and keys are excluded by us and
 /// exclude us. What that is worth is in the README, "What a lease is worth".
 ///
+/// Between processes, who is refused waits in a queue: a sorted set under the key "<resource>"
+/// ":holdfast:queue" at one node, the arbiter of the resource, which all clients that reach the
+/// same nodes choose alike. A release hands the key to the first in it and tells that client by a
+/// message on a channel "holdfast:<random>", to which each connection subscribes; so Redis lists
+/// our connections as of type pubsub, and a user of restricted rights needs the commands of the
+/// README's list and the channels "holdfast:*". Safety never depends on the queue: a lease is what
+/// a majority has granted. What is lost of it costs time only. The turn of a client that is gone is
+/// skipped at once, that of one that is frozen after half a second; a lost message or a lost queue
+/// is noticed within a second or two, since who waits asks again once a second; so is a release by
+/// a client without the queue, or by one that could not reach the arbiter. A node that is spoken to
+/// in RESP2, or that forbids the queue, is not chosen; without any, a refused client tries again
+/// after random pauses (`locker_options`). The queue's key is gone three seconds after the last
+/// one in it was heard of.
+///
 /// The nodes must be independent primaries (no replicas of each other) and every client must be
 /// given the same nodes. One node is the same algorithm with a majority of one. With an even
 /// number, one node fewer tolerates as many failures.

@@ -52,8 +52,8 @@ public:
 
     // False if there is nothing to release; otherwise `released` follows.
     bool release(slot_id lease, std::uint64_t tag, time_point now);
-    // Nobody holds the lease any more: gives it back if that has not been done.
-    void drop(slot_id lease, time_point now);
+    // Nobody holds the lease any more: gives it back if that has not been done. False if it has.
+    bool drop(slot_id lease, time_point now);
     // None if an extension is under way, and `extended` follows.
     errc extend(slot_id lease, time_point now);
 

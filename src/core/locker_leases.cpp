@@ -34,15 +34,17 @@ bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
     return true;
 }
 
-void locker_core::drop(slot_id lease, time_point now)
+bool locker_core::drop(slot_id lease, time_point now)
 {
+    if (leases_.find(lease) == nullptr)
+        return false;
     absorb(now);
     if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
         look_after(lease, now);
     due_renewals_.clear();
-    lease_slot* const s = leases_.find(lease);
+    const lease_slot* const s = leases_.find(lease);
     if (s == nullptr || s->now == state::releasing)
-        return;
+        return true;
     if (s->now == state::held) {
         ++counts_.released;
         if (!hand_over(lease, now))
@@ -52,6 +54,7 @@ void locker_core::drop(slot_id lease, time_point now)
     }
     forget(lease);
     absorb(now);
+    return true;
 }
 
 errc locker_core::extend(slot_id lease, time_point now)

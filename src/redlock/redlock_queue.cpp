@@ -24,7 +24,7 @@ namespace {
 constexpr core::duration hand_over_ttl = 500ms;
 
 // Everybody in the queue is heard of more often.
-constexpr core::duration queue_ttl = 10s;
+constexpr core::duration queue_ttl = 3s;
 
 constexpr core::duration longest_silence = 1s; // of one who waits
 constexpr core::duration shortest_spread = 1ms,

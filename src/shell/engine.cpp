@@ -126,8 +126,8 @@ void engine::drop(core::slot_id lease) noexcept
     if (abandoned_)
         return;
     const core::time_point now = shell::now();
-    core_.drop(lease, now);
-    after_call(now);
+    if (core_.drop(lease, now))
+        after_call(now);
 }
 
 void engine::close(error_handler handler)
@@ -237,11 +237,16 @@ void engine::settle(core::time_point now)
         for (link& l : links_)
             changed = l.follow(now) || changed;
     }
+    perform_effects();
+    if (has_output())
+        schedule_turn();
+    arm_timer(now);
+}
+
+void engine::perform_effects()
+{
     while (const auto e = core_.next_effect())
         perform(*e);
-    if (std::any_of(links_.begin(), links_.end(), [](const link& l) { return l.has_output(); }))
-        schedule_turn();
-    arm_timer();
 }
 
 void engine::perform(const core::effect& e)
@@ -285,7 +290,7 @@ void engine::perform(const core::effect& e)
     }
 }
 
-void engine::arm_timer()
+void engine::arm_timer(core::time_point now)
 {
     const core::time_point wanted = core_.wake_at();
     if (wanted == core::never && (links_.empty() || closed_) && alarm_.is_set()) {
@@ -293,7 +298,7 @@ void engine::arm_timer()
         timer_->cancel(); // nothing else may be keeping the context running
         return;
     }
-    const auto at = alarm_.plan(wanted, shell::now());
+    const auto at = alarm_.plan(wanted, now);
     if (!at)
         return;
     timer_->expires_at(to_steady(*at));
@@ -322,12 +327,14 @@ void engine::turn()
     });
 }
 
-// After a call of a user: everything as always, but nothing is delivered before a turn of its own.
+// After a call of a user. What is left to do, and to tell, has a turn of its own.
 void engine::after_call(core::time_point now)
 {
-    settle(now);
-    if (operations_.has_finished())
+    perform_effects();
+    if (operations_.has_finished() || closed_ || core_.wake_at() <= now || has_output())
         schedule_turn();
+    else
+        arm_timer(now);
 }
 
 void engine::deliver_finished(std::unique_lock<std::mutex>& lock)

@@ -19,6 +19,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -96,8 +97,14 @@ private:
     void cancel(core::slot_id id, asio::cancellation_type type);
 
     void settle(core::time_point now);
+    void perform_effects();
     void perform(const core::effect& e);
-    void arm_timer();
+    bool has_output() const noexcept
+    {
+        return std::any_of(
+            links_.begin(), links_.end(), [](const link& l) { return l.has_output(); });
+    }
+    void arm_timer(core::time_point now);
     void schedule_turn();
     void turn();
     void after_call(core::time_point now);

@@ -159,7 +159,7 @@ task outlive_a_rotation(scene& s, cluster& c, bool cut)
         co_return;
     }
 
-    c.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
     auto [ec] = co_await held.lost(no_throw);
     BOOST_TEST(ec == errc::lease_lost, ec.message());
     BOOST_TEST((steady::now() < held.valid_until())); // in time, and not before it must be

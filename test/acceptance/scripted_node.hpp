@@ -68,9 +68,14 @@ public:
             return "%2\r\n" + blob("mode") + blob("standalone") + blob("role") + blob("master");
         if (w[0] == "INFO")
             return blob("run_id:" + run_id_ + "\r\n");
-        if (w[0] == "SCRIPT")
-            return blob(w[2] == redis::release_script.text ? redis::release_script.digest
-                                                           : redis::renew_script.digest);
+        if (w[0] == "SCRIPT") {
+            for (const redis::script& s : {redis::release_script, redis::renew_script,
+                     redis::pass_on_script, redis::enqueue_script})
+                if (w[2] == s.text)
+                    return blob(s.digest);
+        }
+        if (w[0] == "SUBSCRIBE")
+            return ">3\r\n" + blob("subscribe") + blob(w[1]) + ":1\r\n";
         if (w[0] == "CLIENT")
             return "+OK\r\n";
         if (w[0] == "TYPE")

@@ -166,6 +166,7 @@ BOOST_AUTO_TEST_CASE(every_change_is_told)
     };
     random_commands random(1);
     milliseconds wall = 1'000'000ms;
+    int full = 0;
     for (int i = 0; i < 50'000; ++i) {
         wall += milliseconds(random.roll(4)) - 1ms;
         ask(random.next(), wall);
@@ -174,8 +175,9 @@ BOOST_AUTO_TEST_CASE(every_change_is_told)
             model.expire(wall);
         const auto& now = model.contents()[0];
         BOOST_REQUIRE((std::map<std::string, redis_model::item>(now.begin(), now.end()) == mirror));
+        full += mirror.empty() ? 0 : 1;
     }
-    BOOST_TEST(!mirror.empty());
+    BOOST_TEST(full > 10'000);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -208,6 +208,8 @@ words random_commands::on_scripts()
 
 words random_commands::correct()
 {
+    if (watch_next_ && one_in(6))
+        return {"CLIENT", "TRACKING", std::string(any({"OFF", "ON"})), "OPTIN"};
     if (std::exchange(watch_next_, false))
         return one_in(3) ? script_call() : one_in(3) ? on_sorted_set() : on_key();
     const std::size_t what = roll(100);

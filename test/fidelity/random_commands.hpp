@@ -27,6 +27,9 @@ public:
 
     words next();
 
+    // Of a queue: a token, a reference and a channel.
+    std::string member();
+
     // 0 … count - 1
     std::size_t roll(std::size_t count) { return random_() % count; }
     bool one_in(std::size_t count) { return roll(count) == 0; }
@@ -48,7 +51,6 @@ private:
     words on_channel();
     words on_tracking();
     std::string channel();
-    std::string member();
     std::string ttl();
     std::string key();
     std::string token();

@@ -10,7 +10,6 @@ std::string random_commands::channel()
     return one_in(20) ? token() : std::string(any({"one", "two", "three"}));
 }
 
-// Of a queue: a token, a reference and a channel.
 std::string random_commands::member()
 {
     if (one_in(20))

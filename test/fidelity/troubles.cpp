@@ -36,15 +36,19 @@ void configure(twins& both, const std::string& name, const std::string& value)
     BOOST_REQUIRE_EQUAL(both.real_only({"CONFIG", "SET", name, value}), "OK");
 }
 
-// Keys of all kinds, some with an end that comes soon, and the scripts.
+// Keys of all kinds, some with an end that comes soon, a queue, and the scripts.
 void fill(twins& both, random_commands& random)
 {
     const auto to = both.connect();
     both.say(*to,
-        {{"SET", "a", "x", "PX", "100000"}, {"SET", "b", "y"}, {"SET", "c", "x", "PX", "5"},
-            {"DEL", "list"}, {"LPUSH", "list", "x"},
+        {{"SET", "a", random.one_in(2) ? "x" : random.member().substr(0, 32), "PX", "100000"},
+            {"SET", "b", "y"}, {"SET", "c", "x", "PX", "5"}, {"DEL", "list", "q"},
+            {"LPUSH", "list", "x"},
+            {"ZADD", "q", "1", random.member(), "2", random.member(), "3", random.member()},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::release_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::renew_script.text)}},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::renew_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::pass_on_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::enqueue_script.text)}},
         random);
 }
 

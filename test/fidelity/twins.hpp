@@ -103,6 +103,7 @@ private:
     void compare(const unit& u, const std::vector<std::string>& told, const std::string& before);
     std::string ask_model(
         connection& to, std::span<const unit> units, time when, random_commands& random);
+    std::string as_if_7_0_15(std::string reply) const;
     bool equal(const unit& u, std::vector<std::string> real, std::vector<std::string> model) const;
     bool equal(const words& command, const std::string& real, const std::string& model) const;
     std::vector<std::string> read_pushes(connection& of);

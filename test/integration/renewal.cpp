@@ -37,7 +37,7 @@ task survive_cut_connections(scene& s, cluster& c)
     call<> lost;
     held.lost(lost.token());
     for (int i = 0; i < 4; ++i) {
-        c.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
         co_await pause(options.ttl / 2);
         BOOST_TEST(held.held());
     }

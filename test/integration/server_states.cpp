@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(killed_connections_do_not_matter, fixture)
 {
     start();
     const auto kill_all = on_each(3, [](redis_server& node) {
-        node.command({"CLIENT", "KILL", "TYPE", "normal"});
+        node.command({"CLIENT", "KILL", "TYPE", "pubsub"});
     });
     expect_no_harm(workers, {kill_all, kill_all, kill_all});
     finish();

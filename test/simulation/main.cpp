@@ -80,6 +80,7 @@ try {
         ("lock", po::value(&w.lock)->default_value("holdfast"),
             "whose locks, see --locks")
         ("locks", "list them")
+        ("contended", "only worlds in which many want one resource")
         ("until-caught", "stop at the first violation; exit status 0 if there was one");
     // clang-format on
     po::variables_map given;
@@ -96,7 +97,10 @@ try {
         return 0;
     }
     w.until_caught = given.contains("until-caught");
-    const sim::experiment what = sim::experiment_with(w.lock);
+    sim::experiment what = sim::experiment_with(w.lock);
+    what.contended = given.contains("contended");
+    if (what.contended)
+        w.program += " --contended";
     if (given.contains("seed"))
         return show_one(what, given["seed"].as<std::uint64_t>());
 

@@ -93,8 +93,18 @@ void network::push_to_client(std::size_t server, std::uint64_t session, std::str
 {
     for (std::size_t i = streams_.size(); i > 0; --i) {
         const stream& s = *streams_[i - 1];
-        if (s.server == server && s.server_open && s.session.id == session)
-            return push_bytes(static_cast<stream_id>(i), false, bytes);
+        if (s.server != server || !s.server_open || s.session.id != session)
+            continue;
+        if (lost_pushes_ > 0 && dice_.chance(lost_pushes_)) {
+            ++counts_.pushes_lost;
+            return;
+        }
+        push_bytes(static_cast<stream_id>(i), false, bytes);
+        if (repeated_pushes_ > 0 && dice_.chance(repeated_pushes_)) {
+            ++counts_.pushes_repeated;
+            push_bytes(static_cast<stream_id>(i), false, bytes);
+        }
+        return;
     }
 }
 

@@ -59,6 +59,7 @@ class network {
 public:
     struct counts {
         std::uint64_t streams = 0, refused = 0, resets = 0, timed_out = 0, cut = 0, late = 0;
+        std::uint64_t pushes_lost = 0, pushes_repeated = 0;
     };
 
     network(schedule& time, dice& chance) : time_(time), dice_(chance) {}
@@ -68,6 +69,14 @@ public:
 
     route& between(std::size_t client, std::size_t server);
     std::size_t clients() const noexcept { return callers_.size(); }
+
+    // With which probabilities notifications do not reach their clients, or reach them twice.
+    void lose_pushes(double lost, double repeated) noexcept
+    {
+        lost_pushes_ = lost;
+        repeated_pushes_ = repeated;
+    }
+
     std::size_t servers() const noexcept { return listeners_.size(); }
 
     stream_id open(std::size_t client, std::size_t server);
@@ -125,6 +134,7 @@ private:
     stream& at(stream_id id) { return *streams_[id - 1]; }
 
     schedule& time_;
+    double lost_pushes_ = 0, repeated_pushes_ = 0;
     dice& dice_;
     std::vector<listener*> listeners_;
     std::vector<caller*> callers_;

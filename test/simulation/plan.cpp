@@ -32,6 +32,8 @@ core::lease_terms some_terms(dice& chance)
         o.max_hold = o.ttl * 2;
     if (chance.chance(0.2))
         o.handoff_limit = chance.below(3);
+    if (chance.chance(0.3))
+        o.handoff_time = o.ttl * 100;
     check(o);
     return core::terms_of(o);
 }
@@ -145,13 +147,36 @@ void theme_of_lost_touch(plan& p, dice& chance)
     }
 }
 
-void choose_theme(plan& p, dice& chance)
+// Many want one resource all the time, and do little with it.
+void theme_of_crowds(plan& p, dice& chance)
+{
+    p.processes = 2 + chance.below(4);
+    p.client_ppm.resize(p.processes, 0);
+    p.users = 1 + chance.below(6);
+    p.resources = 1;
+    p.users_do.longest_hold = chance.of_any_size(200us, p.terms.ttl / 20);
+    p.users_do.longest_pause = chance.of_any_size(10us, p.terms.ttl / 20);
+    p.faults.clear();
+    for (const fault f : {fault::cut_stream, fault::client_frozen, fault::client_crashed,
+             fault::client_cut_off, fault::node_frozen, fault::node_crashed, fault::slow_packets,
+             fault::lost_one_way, fault::scripts_forgotten, fault::node_forgot}) {
+        if (chance.chance(0.3))
+            p.faults.push_back(f);
+    }
+}
+
+void choose_theme(plan& p, dice& chance, bool contended)
 {
     constexpr std::array themes{theme_of_chance, theme_of_chance, theme_of_chance, theme_of_chance,
         theme_of_cuts, theme_of_the_last_moment, theme_of_the_last_moment, theme_of_rolling_outages,
-        theme_of_lost_touch, theme_of_lost_touch};
+        theme_of_lost_touch, theme_of_lost_touch, theme_of_crowds, theme_of_crowds};
     p.faulty_nodes = 0;
-    themes[chance.below(themes.size())](p, chance);
+    const auto theme = themes[chance.below(themes.size())];
+    (contended ? theme_of_crowds : theme)(p, chance);
+    if (chance.chance(0.3)) {
+        p.lost_pushes = chance.fraction();
+        p.repeated_pushes = chance.fraction();
+    }
     if (p.faulty_nodes == 0)
         p.faulty_nodes = p.nodes;
     p.given.clocks_run_right = !on(p, fault::clock_set_forward);
@@ -174,7 +199,7 @@ std::string_view name_of(fault f) noexcept
     return names[static_cast<std::size_t>(f)];
 }
 
-plan make_plan(dice& chance)
+plan make_plan(dice& chance, bool contended)
 {
     plan p;
     constexpr std::array<std::size_t, 8> sizes{1, 1, 2, 3, 3, 4, 5, 5};
@@ -202,7 +227,7 @@ plan make_plan(dice& chance)
     p.node_ppm.resize(5);
     for (std::int64_t& rate : p.node_ppm)
         rate = clocks_differ ? some_rate(chance) : 0;
-    choose_theme(p, chance);
+    choose_theme(p, chance, contended);
     p.node_ppm.resize(p.nodes);
     // Some nodes answer late all the time, never so many that a majority is not well.
     if (p.nodes > 2 && p.faulty_nodes == p.nodes && !p.given.nothing_is_late &&

@@ -61,10 +61,11 @@ struct plan {
 
     std::vector<fault> faults; // that can happen; none in some worlds
     nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
-    std::size_t faulty_nodes = 0; // those from 0 up to here
-    nanoseconds storm{};          // how long faults happen
-    std::size_t leases = 0;       // after so many the storm ends early,
-    std::uint64_t events = 0;     // or after so many of these
+    double lost_pushes = 0, repeated_pushes = 0; // probabilities
+    std::size_t faulty_nodes = 0;                // those from 0 up to here
+    nanoseconds storm{};                         // how long faults happen
+    std::size_t leases = 0;                      // after so many the storm ends early,
+    std::uint64_t events = 0;                    // or after so many of these
     assumptions given;
 
     // When all is well again, nobody waits for longer. There is no order between processes, only
@@ -77,6 +78,7 @@ struct plan {
     }
 };
 
-plan make_plan(dice& chance);
+// `contended`: many users want one resource, and hold it for a short time.
+plan make_plan(dice& chance, bool contended = false);
 
 } // namespace holdfast::simulation

@@ -110,7 +110,7 @@ private:
         nanoseconds changed{};
         std::optional<test::redis_model::time> ends{};
         bool there = false;
-        bool queue = false; // of those who wait for another key
+        bool queue = false;            // of those who wait for another key
         std::set<std::string> deleted; // values that it has had, until somebody deleted them
     };
 

@@ -42,6 +42,8 @@ void totals::add(std::uint64_t seed, const result& r)
     streams_.timed_out += r.streams.timed_out;
     streams_.cut += r.streams.cut;
     streams_.late += r.streams.late;
+    streams_.pushes_lost += r.streams.pushes_lost;
+    streams_.pushes_repeated += r.streams.pushes_repeated;
 }
 
 void totals::print(std::ostream& out, const std::string& program) const
@@ -58,6 +60,8 @@ void totals::print(std::ostream& out, const std::string& program) const
     print_count(out, streams_.timed_out, "given up by the kernel");
     print_count(out, streams_.cut, "cut, with a part of what was under way delivered");
     print_count(out, streams_.late, "closed with bytes under way that arrived later");
+    print_count(out, streams_.pushes_lost, "notifications were lost");
+    print_count(out, streams_.pushes_repeated, "notifications came twice");
 
     out << '\n' << violations_.size() << " seeds with a violation\n";
     std::size_t shown = 0;

@@ -70,7 +70,7 @@ public:
 private:
     plan make(const experiment& what)
     {
-        plan p = make_plan(chance_);
+        plan p = make_plan(chance_, what.contended);
         if (what.restrict_plan)
             what.restrict_plan(p);
         return p;
@@ -115,6 +115,7 @@ private:
             p->start();
             begin_users(*p);
         }
+        net_.lose_pushes(plan_.lost_pushes, plan_.repeated_pushes);
         trouble_.begin();
         expire_now_and_then();
     }
@@ -148,6 +149,7 @@ private:
         around_.winding_up = true; // nobody begins anything while the world recovers
         around_.note("world", "all faults are mended");
         trouble_.mend_everything();
+        net_.lose_pushes(0, 0);
         for (const auto& u : users_)
             u->hurry();
         const nanoseconds end = time_.now() + time_to_recover + plan_.longest_ttl * 4;
@@ -211,7 +213,7 @@ private:
             p->check_closed();
 
         // Whatever happened: one ttl later nothing is left, of the queues neither.
-        run_until(time_.now() + std::max<nanoseconds>(plan_.longest_ttl, 10s) * 102 / 100 + 1s);
+        run_until(time_.now() + std::max<nanoseconds>(plan_.longest_ttl, 3s) * 102 / 100 + 1s);
         for (const auto& s : servers_) {
             if (s->keys() != 0)
                 judge_.fail(property::clean_up,

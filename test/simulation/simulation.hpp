@@ -24,6 +24,7 @@ struct result {
 // What is simulated: whose locks, in which worlds.
 struct experiment {
     subject_maker make_subject = make_shipped_lock;
+    bool contended = false;                   // only worlds in which many want one resource
     std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
 };
 
