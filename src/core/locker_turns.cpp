@@ -107,12 +107,12 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     to.queue = from.queue;
     to.claim = from.claim;
     to.terms = terms;
-    backend_.pass(to.claim, next);
+    const auto fence = backend_.pass(to.claim, next);
     ++active_;
     if (++q.turns == (terms.handoff_limit + 3) / 4)
         backend_.look_for_others(to.claim, now); // in time before the budget is spent
     ++counts_.handed_over;
-    install(next, valid_until, std::nullopt, now);
+    install(next, valid_until, fence, now);
     return true;
 }
 

@@ -33,6 +33,12 @@ std::optional<std::uint64_t> store::grant(std::string_view resource, const core:
     return ++last_token_;
 }
 
+std::uint64_t store::next_token()
+{
+    const std::lock_guard lock(mutex_);
+    return ++last_token_;
+}
+
 bool store::renew(std::string_view resource, const core::owner_token& token, core::time_point until,
     core::time_point now)
 {
@@ -91,6 +97,12 @@ void memory_core::renew(std::span<const core::claim_id> claims, bool, core::time
         else
             events_.push({.kind = backend_event::what::lost, .tag = c.tag});
     }
+}
+
+std::optional<std::uint64_t> memory_core::pass(core::claim_id id, std::uint64_t tag)
+{
+    claims_[id].tag = tag;
+    return keys_->next_token();
 }
 
 void memory_core::release(core::claim_id id, core::time_point now)

@@ -17,6 +17,8 @@ public:
     // None if somebody else holds it at `now`; otherwise the fencing token.
     std::optional<std::uint64_t> grant(std::string_view resource, const core::owner_token& token,
         core::time_point until, core::time_point now);
+    // The token of a new holder of what is held already.
+    std::uint64_t next_token();
     bool renew(std::string_view resource, const core::owner_token& token, core::time_point until,
         core::time_point now);
     bool remove(std::string_view resource, const core::owner_token& token, core::time_point now);
@@ -48,7 +50,7 @@ public:
     void abandon(core::claim_id, core::time_point) override {}
     errc outlook(core::claim_id) const noexcept override { return errc::contended; }
     bool queues() const noexcept override { return false; }
-    void pass(core::claim_id id, std::uint64_t tag) override { claims_[id].tag = tag; }
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id, core::time_point) override {} // it cannot know
     void release(core::claim_id id, core::time_point now) override;

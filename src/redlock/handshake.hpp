@@ -26,10 +26,11 @@ public:
     const failure& why() const noexcept { return why_; }
     // Tells two servers apart; empty if the node would not say.
     const std::string& run_id() const noexcept { return run_id_; }
-    // Whether the next reply is one that comes as a push.
-    bool expects_push() const noexcept
+    // Whether this push is the next reply.
+    bool expects(reply push) const noexcept
     {
-        return first_ < count_ && expected_[first_] == step::subscribe;
+        return first_ < count_ && expected_[first_] == step::subscribe && push.size() > 1 &&
+               push[1].text == "subscribe";
     }
     // When `ready`: whether the node tells us when our turn has come.
     bool subscribed() const noexcept { return subscribed_; }

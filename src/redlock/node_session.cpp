@@ -221,7 +221,7 @@ void node_session::take_replies(core::time_point now)
         const reply answer = reader_.reply();
         const bool push = answer.front().what == resp::kind::push;
         if (state_ == state::greeting) {
-            if (!push || handshake_.expects_push())
+            if (!push || handshake_.expects(answer))
                 on_handshake_reply(answer, now);
         } else if (push) {
             owner_.on_push(node_, answer, now);

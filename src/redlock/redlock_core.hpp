@@ -39,7 +39,11 @@ public:
     void abandon(core::claim_id id, core::time_point now) override;
     errc outlook(core::claim_id id) const noexcept override;
     bool queues() const noexcept override;
-    void pass(core::claim_id id, std::uint64_t tag) override { claims_[id].tag = tag; }
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    {
+        claims_[id].tag = tag;
+        return std::nullopt;
+    }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id id, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;

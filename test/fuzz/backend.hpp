@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::fuzz {
@@ -24,16 +25,21 @@ public:
         core::time_point told{};  // the validity that the locker was told
         stage now = stage::asking;
         bool granted = false, released = false;
+        core::time_point granted_at{};
+        std::uint64_t holder_before = 0; // 0: it was not passed on yet
+        std::size_t passes = 0;          // since nobody else was found to wait
     };
 
     std::deque<claim> claims; // all there have ever been; the id is the place, from 1
     std::vector<core::claim_id> unanswered_releases;
     std::vector<std::uint64_t> watched;
+    std::vector<core::claim_id> looked_for; // others who wait for it
+    std::size_t grants = 0, passes = 0;
     enum class at_once { nothing, grant, refuse } answers = at_once::nothing;
     bool clean = true; // what drained() says
     bool is_closed = false;
     errc outlook_is = errc::unreachable;
-    bool has_queue = false;
+    bool has_queue = false; // what queues() says
 
     claim& at(core::claim_id id) { return claims[id - 1]; }
 
@@ -49,7 +55,9 @@ public:
             return refuse(id, errc::too_late);
         c.now = stage::held;
         c.granted = true;
+        c.granted_at = now;
         c.told = valid_until;
+        ++grants;
         events_.push_back({.kind = what::granted, .tag = c.tag, .valid_until = valid_until});
     }
 
@@ -85,6 +93,16 @@ public:
         events_.push_back({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
     }
 
+    void find_alone(std::size_t place)
+    {
+        claim& c = at(looked_for[place]);
+        looked_for.erase(looked_for.begin() + static_cast<std::ptrdiff_t>(place));
+        if (c.now != stage::held)
+            return;
+        c.passes = 0;
+        events_.push_back({.kind = what::alone, .tag = c.tag});
+    }
+
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
         const core::claim_terms& terms, core::time_point now) override
     {
@@ -110,10 +128,16 @@ public:
     errc outlook(core::claim_id) const noexcept override { return outlook_is; }
     bool queues() const noexcept override { return has_queue; }
 
-    void pass(core::claim_id id, std::uint64_t tag) override
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
     {
-        check(at(id).now == stage::held, "only what is held has a new holder");
-        at(id).tag = tag;
+        check(at(id).now == stage::held && !is_closed, "only what is held has a new holder");
+        for (const claim& c : claims)
+            check(c.tag != tag, "whoever follows holds nothing yet");
+        claim& c = at(id);
+        c.holder_before = std::exchange(c.tag, tag);
+        ++c.passes;
+        ++passes;
+        return std::nullopt;
     }
 
     void renew(std::span<const core::claim_id> ids, bool, core::time_point now) override
@@ -128,7 +152,9 @@ public:
     void look_for_others(core::claim_id id, core::time_point) override
     {
         check(at(id).now == stage::held && !is_closed, "only what is held may be wanted by others");
-        events_.push_back({.kind = what::alone, .tag = at(id).tag});
+        looked_for.push_back(id);
+        if (answers == at_once::grant)
+            find_alone(looked_for.size() - 1);
     }
 
     void release(core::claim_id id, core::time_point) override

@@ -28,7 +28,9 @@ struct greeting {
     std::deque<words> unanswered{};
     outcome result = outcome::going_on;
     bool said_primary = false; // or would not say
-    unsigned digests = 0;
+    bool has_resp3 = false;
+    bool confirmed = false;          // the subscription
+    unsigned scripts = 0, wrong = 0; // digests that were right, or not
 
     explicit greeting(input& in)
     {
@@ -37,13 +39,14 @@ struct greeting {
         settings.user = (choices & 2) != 0 ? "shop" : "";
         settings.client_name = (choices & 4) != 0 ? "till 7" : "";
         settings.database = (choices & 8) != 0 ? 3 : 0;
+        settings.channel = (choices & 16) != 0 ? "holdfast:0123" : "";
     }
 
     void start()
     {
         result = outcome::going_on;
-        said_primary = false;
-        digests = 0;
+        said_primary = has_resp3 = confirmed = false;
+        scripts = wrong = 0;
         unanswered.clear();
         replies.reset();
         h.start(settings, out);
@@ -55,15 +58,25 @@ struct greeting {
         commands.feed(out);
         out.clear();
         while (commands.next() == resp::reader::status::reply)
-            unanswered.push_back(words_of(commands.reply()));
+            take_command(words_of(commands.reply()));
         check(commands.problem().empty(), "commands are well formed");
     }
 
+    void take_command(const words& command)
+    {
+        if (command[0] == "SUBSCRIBE")
+            check(has_resp3 && command[1] == settings.channel, "pushes are wanted as such only");
+        unanswered.push_back(command);
+    }
+
+    // As a session does.
     void receive(std::string_view bytes)
     {
         replies.feed(bytes);
-        while (result == outcome::going_on && replies.next() == resp::reader::status::reply)
-            take_reply(replies.reply());
+        while (result == outcome::going_on && replies.next() == resp::reader::status::reply) {
+            if (replies.reply().front().what != resp::kind::push || h.expects_push())
+                take_reply(replies.reply());
+        }
         if (!replies.problem().empty())
             result = outcome::failed; // the session would close
         else if (result == outcome::failed)
@@ -79,6 +92,7 @@ struct greeting {
         check(!unanswered.empty(), "no reply is wanted that was not asked for");
         const words command = unanswered.front();
         unanswered.pop_front();
+        check(h.expects_push() == (command[0] == "SUBSCRIBE"), "one reply comes as a push");
         enter(command, answer);
         result = h.on_reply(answer, out);
         take_commands();
@@ -87,17 +101,16 @@ struct greeting {
     void enter(const words& command, redis::reply answer)
     {
         const resp::value& v = answer.front();
+        has_resp3 = has_resp3 || (command[0] == "HELLO" && v.what == resp::kind::map);
         if (command[0] == "HELLO" || command[0] == "ROLE") {
             for (const resp::value& each : answer)
                 said_primary = said_primary || each.text == "master";
             said_primary =
                 said_primary || (v.what == resp::kind::error && v.text.starts_with("NOPERM"));
         } else if (command[0] == "SCRIPT") {
-            const bool is_release = command.back() == redis::release_script.text;
-            digests +=
-                v.text == (is_release ? redis::release_script.digest : redis::renew_script.digest)
-                    ? 1u
-                    : 0u;
+            ++(v.text == script_of(command).digest ? scripts : wrong);
+        } else if (command[0] == "SUBSCRIBE") {
+            confirmed = answer.size() > 1 && answer[1].text == "subscribe";
         }
     }
 
@@ -116,7 +129,10 @@ struct greeting {
     {
         check(unanswered.empty(), "a node is ready when everything is answered");
         check(said_primary, "a node is ready only as a primary");
-        check(digests == 2, "a node is ready only with our scripts");
+        const bool may_queue = has_resp3 && !settings.channel.empty();
+        check(wrong == 0 && scripts == (may_queue ? 4 : 3), "a node is ready only with our scripts");
+        check(h.subscribed() == confirmed && (may_queue || !confirmed),
+            "a node keeps a queue only if it says that it tells us of our turn");
     }
 };
 
@@ -139,8 +155,9 @@ std::string next_bytes(greeting& g, input& in)
         break;
     case 4: // of the other script
         if (g.unanswered.front()[0] == "SCRIPT")
-            bytes = blob(g.unanswered.size() == 1 ? redis::release_script.digest
-                                                  : redis::renew_script.digest);
+            bytes = blob(&script_of(g.unanswered.front()) == &redis::release_script
+                             ? redis::renew_script.digest
+                             : redis::release_script.digest);
         else
             bytes = "-ERR unknown command\r\n";
         break;
@@ -166,11 +183,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     // The next connection begins anew, and hears the same at once.
     const outcome result = g.result;
+    const bool subscribed = g.h.subscribed();
     const std::string run_id = g.h.run_id(), why = g.h.why().text;
     g.start();
     check(g.unanswered.size() == 1 && g.h.run_id().empty(), "a greeting begins anew");
     g.receive(all);
-    check(g.result == result && g.h.run_id() == run_id && g.h.why().text == why,
+    check(g.result == result && g.h.run_id() == run_id && g.h.why().text == why &&
+              g.h.subscribed() == subscribed,
         "a greeting ends the same way in one piece");
     return 0;
 }

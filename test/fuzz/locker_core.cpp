@@ -130,7 +130,9 @@ struct user final : locker_world {
         constexpr errc reasons[] = {errc{}, errc::key_conflict};
         const std::size_t choice = in.byte();
         const std::size_t releasing = store.unanswered_releases.size();
-        if (releasing > 0)
+        if (const std::size_t looks = store.looked_for.size(); looks > 0 && choice >= 128)
+            store.find_alone(choice % looks);
+        else if (releasing > 0)
             store.end_release(
                 choice % releasing, static_cast<holdfast::release_outcome>(choice % 3));
         else if (!store.watched.empty())
@@ -145,6 +147,8 @@ struct user final : locker_world {
                         : choice >= 224 ? backend::at_once::grant
                                         : backend::at_once::nothing;
         random.exhausted = choice >= 216 && choice < 224;
+        store.has_queue = choice >= 112 && choice < 240;
+        store.outlook_is = choice >= 192 ? errc::contended : errc::unreachable;
         switch (choice % 8) {
         case 0:
             begin_wait();
@@ -208,6 +212,8 @@ struct user final : locker_world {
         holdfast::locker_stats s;
         locker.add_to(s);
         check(s.held == 0 && s.acquired == s.released + s.lost, "the statistics add up");
+        check(s.acquired == store.grants + store.passes && s.handed_over == store.passes,
+            "all that is granted or passed on is acquired, once");
         check(locker.wake_at() == core::never, "a closed locker sleeps for ever");
     }
 };

@@ -73,7 +73,8 @@ struct locker_world {
     std::map<std::uint64_t, waiting> waits;
     std::map<slot_id, lease> leases; // whose objects live
     std::map<std::string, std::uint64_t> last_acquired;
-    std::set<std::uint64_t> releases; // whose outcome is still to come
+    std::set<slot_id> known_leases; // all leases that there have ever been
+    std::set<std::uint64_t> releases;  // whose outcome is still to come
     bool closing = false, closed = false;
 
     void note()
@@ -126,23 +127,45 @@ struct locker_world {
         for (const auto& [id, other] : leases)
             check(!other.working || other.resource != w.resource, "one works under a resource");
         check(last_acquired[w.resource] < e.tag, "first come, first served");
+        for (const auto& [tag, other] : waits)
+            check(tag > e.tag || other.resource != w.resource, "nobody is passed over");
         check(!closing, "nothing is acquired when a locker closes");
         check(!leases.contains(e.lease), "a new lease has a new name");
         last_acquired[w.resource] = e.tag;
         const core::lease_terms t = core::terms_of(kinds[w.kind]);
+        check_claim(e.lease, w, t);
         leases[e.lease] = {
             .resource = w.resource, .ttl = t.ttl, .drift = t.drift, .guard = t.guard};
     }
 
-    // The validity of the claim behind a lease, as the backend has told it.
-    core::time_point told(slot_id id) const
+    // Whether what is behind a new lease is good for whoever has it now.
+    void check_claim(slot_id id, const waiting& w, const core::lease_terms& t)
+    {
+        const backend::claim& c = claim_of(id);
+        check(known_leases.insert(id).second, "what was acquired is not acquired again");
+        check(c.now == backend::stage::held && c.resource == w.resource, "it is what was asked for");
+        check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.useful == t.guard,
+            "it is what was asked for, also when others have asked");
+        check(c.told - t.guard > now, "a lease is long enough to be useful");
+        if (c.holder_before == 0)
+            return;
+        check(leases.contains(c.holder_before) && leases[c.holder_before].gone,
+            "a lease is handed over by who has let it go");
+        check(c.passes <= t.handoff_limit && now - c.granted_at < t.handoff_time,
+            "others have their turn");
+    }
+
+    const backend::claim& claim_of(slot_id id) const
     {
         const auto& all = store.claims;
         const auto found = std::find_if(
             all.rbegin(), all.rend(), [id](const backend::claim& c) { return c.tag == id; });
-        check(found != all.rend(), "every lease comes of a claim");
-        return found->told;
+        check(found != all.rend(), "every lease comes of a claim, and has it for itself");
+        return *found;
     }
+
+    // The validity of the claim behind a lease, as the backend has told it.
+    core::time_point told(slot_id id) const { return claim_of(id).told; }
 
     void check_books()
     {
@@ -151,7 +174,8 @@ struct locker_world {
         check(s.waiting == waits.size(), "the statistics count the waits");
         for (auto& [id, l] : leases) {
             check(l.working == (locker.must_stop(id) == errc{}), "must_stop() says the same");
-            const core::time_point end = told(id);
+            // What was handed over is its next holder's.
+            const core::time_point end = l.gone ? core::long_ago : told(id);
             check(locker.valid_until(id) <= end, "a lease ends when its claim does");
             check(!locker.held(id, now) || now < end, "what has ended is not held");
             check(locker.valid_until(id) <= l.ends_at, "once work must stop, the end stays");

@@ -103,6 +103,19 @@ struct world {
             "a renewal lasts the ttl");
     }
 
+    // Another holder in the same process.
+    void pass(std::size_t who)
+    {
+        const auto chosen = choose(who);
+        const claim c = chosen->second;
+        if (const auto found = model.find(c.resource);
+            found != model.end() && found->second.tag == chosen->first)
+            found->second.tag = last_tag + 1;
+        claims[who].erase(chosen);
+        cores[who].pass(c.id, ++last_tag);
+        claims[who][last_tag] = c;
+    }
+
     void release(std::size_t who)
     {
         const auto chosen = choose(who);
@@ -145,7 +158,10 @@ struct world {
                 release(who);
             break;
         case 4:
-            watch(who);
+            if (choice >= 192 && !claims[who].empty())
+                pass(who);
+            else
+                watch(who);
             break;
         default:
             now += 1ms * (in.byte() + 1);

@@ -26,6 +26,7 @@ public:
         words text;
         core::time_point queued{};
         bool in_renewal = false; // queued while a renewal was asked for
+        bool confirms = false;   // what was handed over; the books say so
         std::uint64_t end = 0;   // the place of its last byte in the stream
     };
     struct held_key {
@@ -38,7 +39,12 @@ public:
     core::connection* link = nullptr;
     std::string run_id;
     std::map<std::string, held_key> keys;
-    std::function<void(const command&)> on_queued;
+    std::map<std::string, std::deque<std::string>> queues; // by key: the places of those who wait
+    bool others_listen = false;    // the clients of other processes, to their notifications
+    bool ever_disconnected = false;
+    std::function<void(command&)> on_queued;
+    std::function<void()> on_closed;
+    std::function<void(std::span<const resp::value>)> on_push;
     std::function<void(const command&, std::span<const resp::value>)> on_reply;
 
     bool is_open() const { return state_ == state::open; }
@@ -72,7 +78,13 @@ public:
         answers.clear();
         commands_.reset();
         replies_.reset();
+        notices_.clear();
+        channel_.clear();
+        wanted_.clear();
+        subscribed_ = false;
+        ever_disconnected = true;
         link->closed(why, now);
+        on_closed();
     }
 
     // Reads what the core has queued since the last time.
@@ -86,7 +98,9 @@ public:
         commands_.feed(fresh);
         while (commands_.next() == resp::reader::status::reply) {
             // Commands are queued as a whole, so all of them end here at the latest.
-            unanswered_.push_back({words_of(commands_.reply()), now, in_renewal, queued_});
+            unanswered_.push_back({words_of(commands_.reply()), now, in_renewal, false, queued_});
+            if (unanswered_.back().text[0] == "SUBSCRIBE")
+                wanted_ = unanswered_.back().text[1];
             on_queued(unanswered_.back());
         }
         check(commands_.problem().empty(), "commands are well formed");
@@ -113,10 +127,24 @@ public:
     void answer(std::string_view reply)
     {
         answers += reply;
+        answers += notices_; // what it has told itself comes behind
+        notices_.clear();
         ++executed_;
     }
 
+    // What has been sent and not answered.
+    const std::deque<command>& unanswered() const { return unanswered_; }
+
+    // On which the core wants to be notified; empty if it has not said so on this connection.
+    const std::string& channel() const { return wanted_; }
+
     std::string execute(core::time_point now);
+    // Gives a key to the first of those who wait for it; false if there is none.
+    bool hand_over(const std::string& key, core::duration ttl, core::time_point now);
+    void notify(const std::string& place);
+    // Whoever held a key before lets it go.
+    void let_go(const std::string& key, core::time_point now);
+    void send_notices() { answers += std::exchange(notices_, {}); }
 
     // Lets so many bytes arrive at the core. The callers look() before and after.
     void deliver(std::size_t most, core::time_point now, const std::function<void()>& look_at_all);
@@ -127,7 +155,17 @@ public:
 private:
     enum class state { closed, opening, open };
 
+    static constexpr std::size_t message_length = 48; // the rest of a place is its channel
+
     void mirror(std::string_view bytes);
+    bool publish(const std::string& place);
+    std::string pass_on(const words& text, core::time_point now);
+    std::string enqueue(const words& text, core::time_point queued, core::time_point now);
+    std::string renew(const words& text, core::time_point queued, core::time_point now);
+    void expire(core::time_point now)
+    {
+        std::erase_if(keys, [now](const auto& each) { return each.second.until <= now; });
+    }
 
     state state_ = state::closed;
     std::size_t seen_ = 0; // of the core's output
@@ -135,6 +173,10 @@ private:
     resp::reader commands_, replies_;
     std::deque<command> unanswered_; // and the first few of them executed
     std::size_t executed_ = 0;
+    std::string wanted_;      // the channel that the core has asked for
+    std::string channel_;     // the same, when the node has heard of it
+    std::string notices_;     // to it, when the command at hand is answered
+    bool subscribed_ = false; // the core has had the answer
 };
 
 inline void node::deliver(
@@ -157,8 +199,14 @@ inline void node::mirror(std::string_view bytes)
     sure = link->wants_open();
     replies_.feed(bytes);
     while (replies_.next() == resp::reader::status::reply) {
-        if (replies_.reply().front().what == resp::kind::push)
+        const bool push = replies_.reply().front().what == resp::kind::push;
+        const bool answers_subscribe =
+            !unanswered_.empty() && unanswered_.front().text[0] == "SUBSCRIBE";
+        if (push && subscribed_)
+            on_push(replies_.reply());
+        if (push && !answers_subscribe)
             continue;
+        subscribed_ = subscribed_ || answers_subscribe;
         if (unanswered_.empty()) {
             check(!sure, "a reply that nobody asked for ends the connection");
             return;
@@ -169,51 +217,6 @@ inline void node::mirror(std::string_view bytes)
         on_reply(c, replies_.reply());
     }
     check(replies_.problem().empty() || !sure, "a bad reply ends the connection");
-}
-
-// As a server does.
-inline std::string node::execute(core::time_point now)
-{
-    const words& text = next()->text;
-    const core::time_point queued = next()->queued;
-    std::erase_if(keys, [now](const auto& each) { return each.second.until <= now; });
-    if (std::string reply = greeting_reply(text, run_id); !reply.empty())
-        return reply;
-    const auto ms = [](const std::string& digits) {
-        return std::chrono::milliseconds(std::stoll(digits));
-    };
-    if (text[0] == "SET") {
-        const bool free =
-            keys.try_emplace(text[1], held_key{text[2], now + ms(text[5]), queued, ms(text[5])})
-                .second;
-        return free ? "+OK\r\n" : "_\r\n";
-    }
-    if (text[0] == "TYPE")
-        return keys.contains(text[1]) ? "+string\r\n" : "+none\r\n";
-    if (text[0] == "PTTL") {
-        const auto found = keys.find(text[1]);
-        return number(
-            found == keys.end() ? -2 : (found->second.until - now) / std::chrono::milliseconds(1));
-    }
-    const bool removes =
-        text[1] == redis::release_script.digest || text[1] == redis::release_script.text;
-    const auto count = static_cast<std::size_t>(std::stoul(text[2]));
-    std::string all = "*" + std::to_string(count) + "\r\n";
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto found = keys.find(text[3 + i]);
-        const bool ours = found != keys.end() && found->second.token == text[3 + count + 2 * i];
-        if (removes) {
-            if (ours)
-                keys.erase(found);
-            return number(ours ? 1 : 0);
-        }
-        if (ours) {
-            found->second.until = now + ms(text[4 + count + 2 * i]);
-            found->second.queued = queued;
-        }
-        all += number(ours ? 1 : 0);
-    }
-    return all;
 }
 
 } // namespace holdfast::fuzz

@@ -29,6 +29,7 @@ redis::node_settings settings()
         .user = {},
         .password = {},
         .client_name = "shop",
+        .channel = "holdfast:0123",
         .connect_timeout = 2s,
         .silence_timeout = 10s,
         .reconnect_min = 50ms,
@@ -57,6 +58,7 @@ struct world final : redis::session_owner {
     resp::reader commands;
     std::string on_its_way; // from the node
     bool ready = false, down = false;
+    bool greeting = true; // what comes before its end, or with it, may be told of or not
     struct expected {
         std::uint64_t reference;
         std::string reply; // in words; nothing while the node has not answered
@@ -64,12 +66,20 @@ struct world final : redis::session_owner {
     std::deque<expected> unanswered;
     std::size_t answered = 0; // of these
     std::uint64_t last_reference = 0;
+    std::deque<std::string> pushes; // on their way to a session that is ready, in words
 
     std::string admit(std::size_t) override { return {}; }
 
     void on_push(std::size_t, redis::reply push, core::time_point) override
     {
         check(push.front().what == resp::kind::push, "only pushes come unasked");
+        check(ready && !down, "a push is told of on a good connection");
+        std::string told;
+        describe(told, push);
+        check(greeting || (!pushes.empty() && told == pushes.front()),
+            "pushes are told of in order, as they came");
+        if (!greeting)
+            pushes.pop_front();
     }
 
     void on_ready(std::size_t, core::time_point) override
@@ -105,10 +115,19 @@ struct world final : redis::session_owner {
         down = true;
     }
 
+    void push()
+    {
+        std::string bytes;
+        append_push(bytes, in);
+        on_its_way += bytes;
+        if (!greeting)
+            pushes.push_back(in_words(bytes));
+    }
+
     void push_now_and_then()
     {
         if (in.below(3) == 0)
-            append_push(on_its_way, in);
+            push();
     }
 
     // Lets bytes arrive, as many at a time as the input says.
@@ -134,12 +153,16 @@ struct world final : redis::session_owner {
             session.written(sent.size());
             commands.feed(sent);
             while (commands.next() == resp::reader::status::reply) {
-                on_its_way += greeting_reply(words_of(commands.reply()), "abc");
-                push_now_and_then();
+                const words command = words_of(commands.reply());
+                on_its_way += greeting_reply(command, "abc");
+                // The next push is the answer to SUBSCRIBE: nothing else is pushed before it.
+                if (command.back() != redis::enqueue_script.text)
+                    push_now_and_then();
             }
             deliver(on_its_way.size());
         }
-        check(ready && !down, "pushes do not disturb a greeting");
+        check(ready && !down && session.keeps_queue(), "pushes do not disturb a greeting");
+        greeting = false;
     }
 
     void ask()
@@ -168,7 +191,7 @@ struct world final : redis::session_owner {
         case 3:
             return answer();
         case 4:
-            return append_push(on_its_way, in);
+            return push();
         default:
             return deliver(in.byte());
         }
@@ -182,6 +205,7 @@ struct world final : redis::session_owner {
         }
         deliver(on_its_way.size());
         check(unanswered.empty() && session.outstanding() == 0, "every request gets a reply");
+        check(pushes.empty(), "every push is told of");
         check(!down && session.wants_open() && !session.stats().last_error.failed() == !failed(),
             "a good node stays connected");
     }

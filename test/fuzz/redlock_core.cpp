@@ -22,10 +22,11 @@ struct user final : redlock_world {
     const bool hasty = in.flag(); // closes with releases under way
     std::uint64_t last_tag = 0;
 
-    void attempt()
+    void attempt(std::size_t variant)
     {
-        static constexpr core::claim_terms kinds[] = {{1s, 12ms, 50ms}, {20ms, 2ms, 1ms},
-            {300ms, 5ms, 50ms}, {longest_ttl, 602ms, 3s}, {10s, 0ms, 0ms}};
+        static constexpr core::claim_terms kinds[] = {{.ttl = 1s, .drift = 12ms, .useful = 50ms},
+            {.ttl = 20ms, .drift = 2ms, .useful = 1ms}, {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
+            {.ttl = longest_ttl, .drift = 602ms, .useful = 3s}, {.ttl = 10s}};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
         token.text.fill('0');
@@ -34,13 +35,17 @@ struct user final : redlock_world {
         digits.copy(token.text.data() + token.text.size() - digits.size(), digits.size());
 
         claim_book b;
-        b.tag = tag;
+        b.tag = b.name = tag;
         b.resource = in.flag() ? "A" : "B";
         b.token = token.view();
         b.terms = in.one_of(kinds);
+        b.terms.queue = variant < 7    ? core::queueing::none
+                        : variant < 14 ? core::queueing::if_contended
+                                       : core::queueing::now;
         b.nodes = nodes.size();
         b.deadline = now + connect_timeout + redlock.patience(b.terms.ttl);
         open[tag] = b;
+        tagged[tag] = tag;
         core::claim_id id = 0;
         act([&] { id = redlock.attempt(tag, b.resource, token, b.terms, now); });
         if (const auto still = open.find(tag); still != open.end())
@@ -61,7 +66,7 @@ struct user final : redlock_world {
     void abandon(claim_book& b)
     {
         const core::claim_id id = b.id;
-        open.erase(b.tag);
+        end(b);
         act([&] {
             check(redlock.outlook(id) != errc{}, "what is abandoned has a reason");
             redlock.abandon(id, now);
@@ -86,6 +91,50 @@ struct user final : redlock_world {
             act([&] { redlock.renew(some, in.flag(), now); }, true);
     }
 
+    // Another holder in this process.
+    void pass_on(claim_book& b)
+    {
+        tagged.erase(b.tag);
+        b.tag = ++last_tag;
+        tagged[b.tag] = b.name;
+        act([&] { redlock.pass(b.id, b.tag); });
+    }
+
+    void look_for_others(claim_book& b)
+    {
+        looking = b.name;
+        act([&] { redlock.look_for_others(b.id, now); });
+        looking = 0;
+    }
+
+    // Who is in another process wants A as well, holds it, or lets it go.
+    void be_another(node& n, std::size_t variant)
+    {
+        static const std::string another = "another" + std::string(32 - 7, '.');
+        if (variant < 8) {
+            n.keys.try_emplace(
+                "A", node::held_key{another, now + 10ms * in.byte(), now, {}});
+        } else if (variant < 14) {
+            n.others_listen = variant % 2 == 0;
+            n.queues["A"].push_back(another + std::string(16, '0') + "holdfast:another");
+        } else if (const auto held = n.keys.find("A");
+                   held != n.keys.end() && held->second.token == another) {
+            n.let_go("A", now);
+        }
+    }
+
+    // Tells somebody that it is his turn, who knows that it need not be true.
+    void mislead(node& n)
+    {
+        for (const auto& [key, queue] : n.queues) {
+            if (queue.empty())
+                continue;
+            n.notify(queue[in.below(std::min<std::size_t>(queue.size(), 256))]);
+            n.send_notices();
+            tricked = true;
+        }
+    }
+
     bool is_quiet() const
     {
         return std::all_of(nodes.begin(), nodes.end(), [](const node& n) { return n.is_quiet(); });
@@ -106,8 +155,8 @@ void user::misbehave(node& n)
 {
     static constexpr std::string_view errors[] = {"ERR no", "OOM no", "NOPERM no", "MOVED 1 a:1"};
     std::string made_up;
-    const std::size_t choice = in.below(12);
-    switch (choice) {
+    const std::size_t choice = in.byte(), variant = choice / 12;
+    switch (choice % 12) {
     case 0:
         return n.take(in.byte());
     case 1:
@@ -116,9 +165,8 @@ void user::misbehave(node& n)
         if (n.is_open() || n.wants_to_open())
             act([&] { n.close(now, boost::asio::error::connection_reset); });
         return;
-    case 3: // somebody else is quicker
-        n.keys.try_emplace("A", node::held_key{"another", now + 10ms * in.byte(), now, {}});
-        return;
+    case 3:
+        return be_another(n, variant);
     case 4:
         if (n.wants_to_open())
             act([&] { n.open(now); });
@@ -133,6 +181,7 @@ void user::misbehave(node& n)
         if (honest)
             return;
         n.keys.clear();
+        n.queues.clear();
         n.run_id = "run" + std::to_string(in.below(4));
         return;
     case 7: // as servers do that do not know a command
@@ -152,6 +201,8 @@ void user::misbehave(node& n)
         made_up = in.text(in.below(32));
         break;
     case 10:
+        if (variant >= 10)
+            return mislead(n);
         append_push(made_up, in);
         if (n.is_open())
             n.answers += made_up;
@@ -171,11 +222,12 @@ void user::step()
 {
     static constexpr core::duration times[] = {1ms, 5ms, 30ms, 100ms, 400ms, 1s, 4s};
     const std::uint8_t choice = in.byte();
+    const std::size_t variant = choice / 12;
     claim_book* b = nullptr;
     switch (choice % 12) {
     case 0:
     case 1:
-        return attempt();
+        return attempt(variant);
     case 2:
         b = choose(stage::held);
         return b != nullptr ? release(*b) : void();
@@ -183,8 +235,12 @@ void user::step()
         b = choose(stage::asking);
         return b != nullptr ? abandon(*b) : void();
     case 4:
-        return renew();
+        b = variant >= 14 ? choose(stage::held) : nullptr;
+        return b != nullptr ? pass_on(*b) : renew();
     case 5:
+        b = variant >= 14 ? choose(stage::held) : nullptr;
+        if (b != nullptr)
+            return look_for_others(*b);
         watches.insert(++last_tag);
         return act([&] { redlock.watch(last_tag, in.flag() ? "A" : "B", now); });
     case 6:
@@ -221,8 +277,14 @@ void user::finish()
         check(open.empty(), "every claim ends");
         for (const node& n : nodes) {
             for (const auto& [name, k] : n.keys)
-                check(!honest || k.token == "another" || k.queued + k.ttl <= now || k.until <= now,
+                check(!honest || !k.token.starts_with(token_start) || k.queued + k.ttl <= now || k.until <= now,
                     "no key is left behind");
+            for (const auto& [name, queue] : n.queues) {
+                const bool has_ours = std::any_of(queue.begin(), queue.end(),
+                    [](const std::string& place) { return place.starts_with(token_start); });
+                check(!honest || tricked || n.ever_disconnected || !has_ours,
+                    "nobody who has gone is left in a queue");
+            }
         }
         jump(2 * longest_ttl);
         check(redlock.drained(), "what is over leaves nothing to do");

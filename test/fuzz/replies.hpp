@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
 #include "redlock/scripts.hpp"
 #include "resp/reader.hpp"
@@ -116,6 +117,25 @@ inline std::string_view common_reply(input& in)
     return in.one_of(table);
 }
 
+// Our script that a command loads or calls, by its text or its digest.
+inline const redis::script& script_of(const words& command)
+{
+    static constexpr const redis::script* ours[] = {&redis::release_script, &redis::renew_script,
+        &redis::pass_on_script, &redis::enqueue_script};
+    const std::string& named = command.front() == "SCRIPT" ? command.back() : command[1];
+    for (const redis::script* const s : ours) {
+        if (named == (command.front() == "EVALSHA" ? s->digest : s->text))
+            return *s;
+    }
+    check(false, "only our own scripts are called");
+    return *ours[0];
+}
+
+inline bool calls(const words& command, const redis::script& s)
+{
+    return command.front().starts_with("EVAL") && &script_of(command) == &s;
+}
+
 // What a good node says to a command of the greeting; empty if it is none.
 inline std::string greeting_reply(const words& command, std::string_view run_id)
 {
@@ -127,8 +147,9 @@ inline std::string greeting_reply(const words& command, std::string_view run_id)
     if (name == "INFO")
         return blob("# Server\r\nredis_mode:standalone\r\nrun_id:" + std::string(run_id) + "\r\n");
     if (name == "SCRIPT")
-        return blob(command.back() == redis::release_script.text ? redis::release_script.digest
-                                                                 : redis::renew_script.digest);
+        return blob(script_of(command).digest);
+    if (name == "SUBSCRIBE")
+        return ">3\r\n" + blob("subscribe") + blob(command.back()) + number(1);
     return name == "AUTH" || name == "SELECT" || name == "CLIENT" ? "+OK\r\n" : "";
 }
 

@@ -122,11 +122,14 @@ public:
     errc outlook(core::claim_id) const noexcept override { return outlook_is; }
     bool queues() const noexcept override { return has_queue; }
 
-    void pass(core::claim_id id, std::uint64_t tag) override
+    std::optional<std::uint64_t> next_fence{};
+
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
     {
         claim& c = open(id, stage::held, "pass");
         c.tag = tag;
         record("pass " + c.resource);
+        return next_fence;
     }
 
     void renew(std::span<const core::claim_id> ids, bool again, core::time_point) override

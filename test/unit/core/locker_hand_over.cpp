@@ -122,6 +122,23 @@ BOOST_AUTO_TEST_CASE(the_limit_of_one_holder_is_not_that_of_the_next)
     BOOST_TEST(locker.valid_until(handed_over()) == end);
 }
 
+// The next holder has a fencing token of its own, where the backend has them.
+BOOST_AUTO_TEST_CASE(each_holder_has_its_own_fencing_token)
+{
+    acquire(1);
+    acquire(2);
+    store.grant(1, end, 41);
+    store.next_fence = 42;
+    locker.wake(now);
+    const auto first = locker.next_effect();
+    BOOST_REQUIRE(first.has_value());
+    locker.drop(first->lease, now);
+    locker.next_effect(); // gone
+    const auto second = locker.next_effect();
+    BOOST_REQUIRE(second.has_value());
+    BOOST_TEST((second->fence == std::optional<std::uint64_t>(42)));
+}
+
 // An extension that is under way ends with its holder.
 BOOST_AUTO_TEST_CASE(extensions_are_not_passed_on)
 {

@@ -1,0 +1,148 @@
+#pragma once
+
+#include "fuzz/node.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+// What a node does when it executes a command: as a server does.
+namespace holdfast::fuzz {
+
+inline std::chrono::milliseconds ms(const std::string& digits)
+{
+    return std::chrono::milliseconds(std::stoll(digits));
+}
+
+inline bool node::publish(const std::string& place)
+{
+    if (place.substr(message_length) != channel_)
+        return others_listen;
+    notify(place);
+    return true;
+}
+
+inline void node::notify(const std::string& place)
+{
+    if (is_open() && !channel_.empty())
+        notices_ += ">3\r\n" + blob("message") + blob(channel_) +
+                    blob(place.substr(0, message_length));
+}
+
+inline bool node::hand_over(const std::string& key, core::duration ttl, core::time_point now)
+{
+    std::deque<std::string>& queue = queues[key];
+    while (!queue.empty()) {
+        const std::string first = queue.front();
+        queue.pop_front();
+        keys[key] = {first.substr(0, 32), now + ttl, now, ttl};
+        if (publish(first))
+            return true;
+    }
+    return false;
+}
+
+inline void node::let_go(const std::string& key, core::time_point now)
+{
+    expire(now);
+    if (!hand_over(key, std::chrono::milliseconds(500), now))
+        keys.erase(key);
+    send_notices();
+}
+
+// The script `pass_on`: key, queue, token, ttl of a hand-over, place.
+inline std::string node::pass_on(const words& text, core::time_point now)
+{
+    std::erase(queues[text[3]], text[7]);
+    const auto found = keys.find(text[3]);
+    if (found == keys.end() || found->second.token != text[5])
+        return number(0);
+    if (hand_over(text[3], ms(text[6]), now))
+        return number(2);
+    keys.erase(text[3]);
+    return number(1);
+}
+
+// The script `enqueue`: as above, then the ttl of the key and that of the queue.
+inline std::string node::enqueue(
+    const words& text, core::time_point queued, core::time_point now)
+{
+    std::deque<std::string>& queue = queues[text[3]];
+    const held_key ours{text[5], now + ms(text[8]), queued, ms(text[8])};
+    auto found = keys.find(text[3]);
+    if (found != keys.end() && found->second.token == text[5]) {
+        std::erase(queue, text[7]);
+        found->second = ours;
+        return number(0);
+    }
+    if (std::find(queue.begin(), queue.end(), text[7]) == queue.end())
+        queue.push_back(text[7]);
+    if (found != keys.end())
+        return number(std::max<std::int64_t>(
+            (found->second.until - now) / std::chrono::milliseconds(1), 1));
+    while (queue.front() != text[7]) {
+        const std::string first = queue.front();
+        queue.pop_front();
+        keys[text[3]] = {first.substr(0, 32), now + ms(text[6]), queued, ms(text[6])};
+        if (publish(first))
+            return number(ms(text[6]).count());
+    }
+    queue.pop_front();
+    keys[text[3]] = ours;
+    return number(0);
+}
+
+inline std::string node::renew(const words& text, core::time_point queued, core::time_point now)
+{
+    const auto count = static_cast<std::size_t>(std::stoul(text[2]));
+    std::string all = "*" + std::to_string(count) + "\r\n";
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto found = keys.find(text[3 + i]);
+        const bool ours = found != keys.end() && found->second.token == text[3 + count + 2 * i];
+        if (ours) {
+            const core::duration ttl = ms(text[4 + count + 2 * i]);
+            found->second = {found->second.token, now + ttl, queued, ttl};
+        }
+        all += number(ours ? 1 : 0);
+    }
+    return all;
+}
+
+inline std::string node::execute(core::time_point now)
+{
+    const words& text = next()->text;
+    const core::time_point queued = next()->queued;
+    expire(now);
+    if (text[0] == "SUBSCRIBE")
+        channel_ = text[1];
+    if (std::string reply = greeting_reply(text, run_id); !reply.empty())
+        return reply;
+    const auto found = keys.find(text[1]);
+    if (text[0] == "SET") {
+        if (found != keys.end())
+            return "_\r\n";
+        keys[text[1]] = {text[2], now + ms(text[5]), queued, ms(text[5])};
+        return "+OK\r\n";
+    }
+    if (text[0] == "TYPE")
+        return found != keys.end() ? "+string\r\n" : "+none\r\n";
+    if (text[0] == "PTTL")
+        return number(
+            found == keys.end() ? -2 : (found->second.until - now) / std::chrono::milliseconds(1));
+    if (text[0] == "EXISTS")
+        return number(
+            queues[text[1].substr(0, text[1].size() - redis::queue_suffix.size())].empty() ? 0 : 1);
+    if (calls(text, redis::pass_on_script))
+        return pass_on(text, now);
+    if (calls(text, redis::enqueue_script))
+        return enqueue(text, queued, now);
+    if (calls(text, redis::renew_script))
+        return renew(text, queued, now);
+    const auto key = keys.find(text[3]);
+    const bool ours = key != keys.end() && key->second.token == text[4];
+    if (ours)
+        keys.erase(key);
+    return number(ours ? 1 : 0);
+}
+
+} // namespace holdfast::fuzz
