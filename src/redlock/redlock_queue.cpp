@@ -139,6 +139,7 @@ void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer,
         if (!c->has_waited)
             contention_.forget(c->hash);
         c->sent(node, r.sent);
+        c->answered(node);
         c->record(node, vote::granted);
         c->at[node].queued = false;
         c->handed_over = true;
@@ -292,8 +293,10 @@ void redlock_core::on_confirmed(
     if (c == nullptr)
         return;
     const bool open = c->phase == stage::asking || c->phase == stage::held;
-    if (is_no_script(answer) && !by_text && open)
+    if (is_no_script(answer) && !by_text && open) {
+        c->answered(node);
         return send_confirm(node, id, true, now);
+    }
     const resp::value& v = answer.front();
     const bool usable = v.what == resp::kind::array && v.count == 1;
     vote said = v.what == resp::kind::error ? vote::failed : vote::unknown;

@@ -287,6 +287,32 @@ BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
     BOOST_TEST(holders('y') == 4u);
 }
 
+// However a node has granted the key in its turn: when it is missing there, that counts at once.
+BOOST_AUTO_TEST_CASE(missing_after_a_place_in_the_queue)
+{
+    queue_fixture c(1);
+    const auto first = c.ask_in_turn(7, 'x');
+    BOOST_TEST(c.events() == "7 granted for 988");
+    c.nodes[0].forget_keys();
+    c.renew(first);
+    BOOST_TEST(c.events() == "7 lost");
+}
+
+BOOST_AUTO_TEST_CASE(missing_after_a_confirmation_by_text)
+{
+    queue_fixture c(1);
+    const auto first = c.acquire(7, 'x');
+    const auto second = c.ask_in_turn(8, 'y');
+    c.nodes[0].server.forget_scripts();
+    c.core->release(first, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 released, 8 granted for 988");
+    BOOST_TEST(c.nodes[0].commands().find("RENEW A by text") != std::string::npos);
+    c.nodes[0].forget_keys();
+    c.renew(second);
+    BOOST_TEST(c.events() == "8 lost");
+}
+
 // What is no lock will not become one.
 BOOST_AUTO_TEST_CASE(a_key_of_another_type)
 {
