@@ -28,6 +28,7 @@ public:
         core::time_point granted_at{};
         std::uint64_t holder_before = 0; // 0: it was not passed on yet
         std::size_t passes = 0;          // since nobody else was found to wait
+        std::uint64_t fence = 0;         // of its holder
     };
 
     std::deque<claim> claims; // all there have ever been; the id is the place, from 1
@@ -58,7 +59,9 @@ public:
         c.granted_at = now;
         c.told = valid_until;
         ++grants;
-        events_.push_back({.kind = what::granted, .tag = c.tag, .valid_until = valid_until});
+        c.fence = ++last_fence_;
+        events_.push_back(
+            {.kind = what::granted, .tag = c.tag, .valid_until = valid_until, .fence = c.fence});
     }
 
     void refuse(core::claim_id id, errc reason)
@@ -137,7 +140,7 @@ public:
         c.holder_before = std::exchange(c.tag, tag);
         ++c.passes;
         ++passes;
-        return std::nullopt;
+        return c.fence = ++last_fence_;
     }
 
     void renew(std::span<const core::claim_id> ids, bool, core::time_point now) override
@@ -195,6 +198,7 @@ public:
 private:
     using what = core::backend_event::what;
     std::deque<core::backend_event> events_;
+    std::uint64_t last_fence_ = 0;
 };
 
 } // namespace holdfast::fuzz

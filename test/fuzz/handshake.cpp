@@ -74,7 +74,7 @@ struct greeting {
     {
         replies.feed(bytes);
         while (result == outcome::going_on && replies.next() == resp::reader::status::reply) {
-            if (replies.reply().front().what != resp::kind::push || h.expects_push())
+            if (replies.reply().front().what != resp::kind::push || h.expects(replies.reply()))
                 take_reply(replies.reply());
         }
         if (!replies.problem().empty())
@@ -92,7 +92,8 @@ struct greeting {
         check(!unanswered.empty(), "no reply is wanted that was not asked for");
         const words command = unanswered.front();
         unanswered.pop_front();
-        check(h.expects_push() == (command[0] == "SUBSCRIBE"), "one reply comes as a push");
+        check(answer.front().what != resp::kind::push || command[0] == "SUBSCRIBE",
+            "one reply comes as a push");
         enter(command, answer);
         result = h.on_reply(answer, out);
         take_commands();
@@ -130,7 +131,8 @@ struct greeting {
         check(unanswered.empty(), "a node is ready when everything is answered");
         check(said_primary, "a node is ready only as a primary");
         const bool may_queue = has_resp3 && !settings.channel.empty();
-        check(wrong == 0 && scripts == (may_queue ? 4 : 3), "a node is ready only with our scripts");
+        check(
+            wrong == 0 && scripts == (may_queue ? 4 : 3), "a node is ready only with our scripts");
         check(h.subscribed() == confirmed && (may_queue || !confirmed),
             "a node keeps a queue only if it says that it tells us of our turn");
     }

@@ -73,8 +73,8 @@ struct locker_world {
     std::map<std::uint64_t, waiting> waits;
     std::map<slot_id, lease> leases; // whose objects live
     std::map<std::string, std::uint64_t> last_acquired;
-    std::set<slot_id> known_leases; // all leases that there have ever been
-    std::set<std::uint64_t> releases;  // whose outcome is still to come
+    std::set<slot_id> known_leases;   // all leases that there have ever been
+    std::set<std::uint64_t> releases; // whose outcome is still to come
     bool closing = false, closed = false;
 
     void note()
@@ -133,6 +133,7 @@ struct locker_world {
         check(!leases.contains(e.lease), "a new lease has a new name");
         last_acquired[w.resource] = e.tag;
         const core::lease_terms t = core::terms_of(kinds[w.kind]);
+        check(e.fence == claim_of(e.lease).fence, "each holder has a fencing token of its own");
         check_claim(e.lease, w, t);
         leases[e.lease] = {
             .resource = w.resource, .ttl = t.ttl, .drift = t.drift, .guard = t.guard};
@@ -143,7 +144,8 @@ struct locker_world {
     {
         const backend::claim& c = claim_of(id);
         check(known_leases.insert(id).second, "what was acquired is not acquired again");
-        check(c.now == backend::stage::held && c.resource == w.resource, "it is what was asked for");
+        check(
+            c.now == backend::stage::held && c.resource == w.resource, "it is what was asked for");
         check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.useful == t.guard,
             "it is what was asked for, also when others have asked");
         check(c.told - t.guard > now, "a lease is long enough to be useful");

@@ -112,7 +112,9 @@ struct world {
             found != model.end() && found->second.tag == chosen->first)
             found->second.tag = last_tag + 1;
         claims[who].erase(chosen);
-        cores[who].pass(c.id, ++last_tag);
+        const auto fence = cores[who].pass(c.id, ++last_tag);
+        check(fence && *fence > last_fence, "fencing tokens grow with each holder");
+        last_fence = *fence;
         claims[who][last_tag] = c;
     }
 

@@ -40,7 +40,7 @@ public:
     std::string run_id;
     std::map<std::string, held_key> keys;
     std::map<std::string, std::deque<std::string>> queues; // by key: the places of those who wait
-    bool others_listen = false;    // the clients of other processes, to their notifications
+    bool others_listen = false; // the clients of other processes, to their notifications
     bool ever_disconnected = false;
     std::function<void(command&)> on_queued;
     std::function<void()> on_closed;
@@ -199,14 +199,14 @@ inline void node::mirror(std::string_view bytes)
     sure = link->wants_open();
     replies_.feed(bytes);
     while (replies_.next() == resp::reader::status::reply) {
-        const bool push = replies_.reply().front().what == resp::kind::push;
-        const bool answers_subscribe =
-            !unanswered_.empty() && unanswered_.front().text[0] == "SUBSCRIBE";
+        const auto reply = replies_.reply();
+        const bool push = reply.front().what == resp::kind::push;
+        const bool greets = !unanswered_.empty() && unanswered_.front().text[0] == "SUBSCRIBE";
         if (push && subscribed_)
-            on_push(replies_.reply());
-        if (push && !answers_subscribe)
+            on_push(reply);
+        if (push && !(greets && reply.size() > 1 && reply[1].text == "subscribe"))
             continue;
-        subscribed_ = subscribed_ || answers_subscribe;
+        subscribed_ = subscribed_ || greets;
         if (unanswered_.empty()) {
             check(!sure, "a reply that nobody asked for ends the connection");
             return;
@@ -214,7 +214,7 @@ inline void node::mirror(std::string_view bytes)
         const command c = unanswered_.front();
         unanswered_.pop_front();
         executed_ -= executed_ > 0 ? 1 : 0;
-        on_reply(c, replies_.reply());
+        on_reply(c, reply);
     }
     check(replies_.problem().empty() || !sure, "a bad reply ends the connection");
 }

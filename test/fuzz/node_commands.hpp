@@ -25,8 +25,8 @@ inline bool node::publish(const std::string& place)
 inline void node::notify(const std::string& place)
 {
     if (is_open() && !channel_.empty())
-        notices_ += ">3\r\n" + blob("message") + blob(channel_) +
-                    blob(place.substr(0, message_length));
+        notices_ +=
+            ">3\r\n" + blob("message") + blob(channel_) + blob(place.substr(0, message_length));
 }
 
 inline bool node::hand_over(const std::string& key, core::duration ttl, core::time_point now)
@@ -64,8 +64,7 @@ inline std::string node::pass_on(const words& text, core::time_point now)
 }
 
 // The script `enqueue`: as above, then the ttl of the key and that of the queue.
-inline std::string node::enqueue(
-    const words& text, core::time_point queued, core::time_point now)
+inline std::string node::enqueue(const words& text, core::time_point queued, core::time_point now)
 {
     std::deque<std::string>& queue = queues[text[3]];
     const held_key ours{text[5], now + ms(text[8]), queued, ms(text[8])};
@@ -78,8 +77,8 @@ inline std::string node::enqueue(
     if (std::find(queue.begin(), queue.end(), text[7]) == queue.end())
         queue.push_back(text[7]);
     if (found != keys.end())
-        return number(std::max<std::int64_t>(
-            (found->second.until - now) / std::chrono::milliseconds(1), 1));
+        return number(
+            std::max<std::int64_t>((found->second.until - now) / std::chrono::milliseconds(1), 1));
     while (queue.front() != text[7]) {
         const std::string first = queue.front();
         queue.pop_front();

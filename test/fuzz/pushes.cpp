@@ -153,11 +153,8 @@ struct world final : redis::session_owner {
             session.written(sent.size());
             commands.feed(sent);
             while (commands.next() == resp::reader::status::reply) {
-                const words command = words_of(commands.reply());
-                on_its_way += greeting_reply(command, "abc");
-                // The next push is the answer to SUBSCRIBE: nothing else is pushed before it.
-                if (command.back() != redis::enqueue_script.text)
-                    push_now_and_then();
+                on_its_way += greeting_reply(words_of(commands.reply()), "abc");
+                push_now_and_then();
             }
             deliver(on_its_way.size());
         }

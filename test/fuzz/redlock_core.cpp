@@ -25,7 +25,8 @@ struct user final : redlock_world {
     void attempt(std::size_t variant)
     {
         static constexpr core::claim_terms kinds[] = {{.ttl = 1s, .drift = 12ms, .useful = 50ms},
-            {.ttl = 20ms, .drift = 2ms, .useful = 1ms}, {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
+            {.ttl = 20ms, .drift = 2ms, .useful = 1ms},
+            {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
             {.ttl = longest_ttl, .drift = 602ms, .useful = 3s}, {.ttl = 10s}};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
@@ -112,8 +113,7 @@ struct user final : redlock_world {
     {
         static const std::string another = "another" + std::string(32 - 7, '.');
         if (variant < 8) {
-            n.keys.try_emplace(
-                "A", node::held_key{another, now + 10ms * in.byte(), now, {}});
+            n.keys.try_emplace("A", node::held_key{another, now + 10ms * in.byte(), now, {}});
         } else if (variant < 14) {
             n.others_listen = variant % 2 == 0;
             n.queues["A"].push_back(another + std::string(16, '0') + "holdfast:another");
@@ -277,7 +277,8 @@ void user::finish()
         check(open.empty(), "every claim ends");
         for (const node& n : nodes) {
             for (const auto& [name, k] : n.keys)
-                check(!honest || !k.token.starts_with(token_start) || k.queued + k.ttl <= now || k.until <= now,
+                check(!honest || !k.token.starts_with(token_start) || k.queued + k.ttl <= now ||
+                          k.until <= now,
                     "no key is left behind");
             for (const auto& [name, queue] : n.queues) {
                 const bool has_ours = std::any_of(queue.begin(), queue.end(),
