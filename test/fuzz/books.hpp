@@ -112,9 +112,10 @@ public:
     }
 
     // The arbiter notifies us of our turn. No grant yet.
-    void notified(std::size_t node, std::string_view reference)
+    void notified(std::size_t node, std::string_view reference, bool sure)
     {
         place& p = at_[node];
+        blurred = blurred || !sure;
         if (p.reference != reference)
             return;
         ++p.pushes;

@@ -239,7 +239,7 @@ struct redlock_wires {
             return;
         for (auto& [name, b] : open) {
             if (push[3].text.starts_with(b.token))
-                b.notified(at, push[3].text.substr(32));
+                b.notified(at, push[3].text.substr(32), nodes[at].sure);
         }
     }
 
