@@ -57,6 +57,7 @@ void check(const lock_options& options);
 
 /// What holds for a locker as a whole. Checked by the constructor of `locker`.
 struct locker_options {
+    /// For a backend that keeps no queue between processes, and when a turn in it came to nothing.
     /// The first pause after a refusal is random, up to this long. Later ones may be up to twice,
     /// four times … as long, up to `retry_max`. 1 ms to 1 h, and not above `retry_max`. When the
     /// refused attempt itself took longer, because a node is slow, the time it took takes the place
