@@ -76,7 +76,8 @@ public:
     virtual bool queues() const noexcept = 0;
 
     // The lease of a granted claim has a new holder in this process: its events have this tag from
-    // now on. Returns the new holder's fencing token, if the claim has one: larger than the old one.
+    // now on. Returns the new holder's fencing token, if the claim has one: larger than the old
+    // one.
     virtual std::optional<std::uint64_t> pass(claim_id claim, std::uint64_t tag) = 0;
 
     // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not

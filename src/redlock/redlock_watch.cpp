@@ -65,20 +65,26 @@ void redlock_core::on_watched(
     if (w->answers < needed)
         return on_watch_ended(id);
 
-    const auto nth = w->free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
-    std::nth_element(w->free_at.begin(), nth,
-        w->free_at.begin() + static_cast<std::ptrdiff_t>(sessions_.size()));
+    auto free_at = w->free_at;
+    const auto nth = free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
+    std::nth_element(
+        free_at.begin(), nth, free_at.begin() + static_cast<std::ptrdiff_t>(sessions_.size()));
     const bool conflict = w->conflicts >= blocking(sessions_.size());
-    const watched asked = *w;
-    const time_point free_at = *nth;
+    const core::claim_id claim = w->claim;
+    if (claim != 0) {
+        if (*nth > now && !conflict) // a node that is free may be the last to answer
+            return on_watch_ended(id);
+        watches_.give_back(id);
+        on_queued_watch(claim, conflict, *nth, now);
+        return;
+    }
+    const std::uint64_t tag = w->tag;
     watches_.give_back(id);
-    if (asked.claim != 0)
-        on_queued_watch(asked.claim, conflict, free_at, now);
-    else if (conflict || free_at != core::never)
+    if (conflict || *nth != core::never)
         emit({.kind = backend_event::what::frees,
             .reason = conflict ? errc::key_conflict : errc{},
-            .tag = asked.tag,
-            .valid_until = free_at});
+            .tag = tag,
+            .valid_until = *nth});
 }
 
 } // namespace holdfast::redis

@@ -1,9 +1,8 @@
 // Waiting for one's turn in the queue at the arbiter of a resource.
-#include "support/model_cluster.hpp"
+#include "unit/redlock/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,43 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::queueing;
-
-struct queue_fixture : model_cluster {
-    explicit queue_fixture(std::size_t count = 5) : model_cluster(count) { run(); }
-
-    core::claim_id ask_in_turn(std::uint64_t tag, char token)
-    {
-        terms.queue = queueing::now;
-        const core::claim_id id = ask(tag, token);
-        terms.queue = queueing::none;
-        run();
-        return id;
-    }
-
-    // The node that somebody has asked for a place in the queue; only one may have been.
-    std::size_t arbiter()
-    {
-        std::vector<std::size_t> asked;
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const auto& log = nodes[i].log;
-            if (std::find(log.begin(), log.end(), "ENQUEUE A") != log.end())
-                asked.push_back(i);
-        }
-        BOOST_REQUIRE(asked.size() == 1u);
-        for (model_node& n : nodes)
-            n.commands();
-        return asked[0];
-    }
-
-    std::string reply(std::size_t node, const std::vector<std::string>& command)
-    {
-        return nodes[node].command(command, now);
-    }
-    bool has_queue(std::size_t node)
-    {
-        return reply(node, {"EXISTS", "A:holdfast:queue"}) == ":1\r\n";
-    }
-};
 
 BOOST_FIXTURE_TEST_SUITE(redlock_queue, queue_fixture)
 
@@ -176,152 +138,6 @@ BOOST_AUTO_TEST_CASE(nodes_that_go_on_refusing)
     BOOST_TEST(holders('y') == 0u);
     for (std::size_t i = 0; i < nodes.size(); ++i)
         BOOST_TEST(nodes[i].log.size() <= 12u);
-}
-
-// What the arbiter hands over counts once it has confirmed that the key is ours.
-BOOST_AUTO_TEST_CASE(a_hand_over_that_is_not_confirmed)
-{
-    queue_fixture c(1);
-    const auto first = c.acquire(7, 'x');
-    c.ask_in_turn(8, 'y');
-    c.nodes[0].silent = true;
-    c.core->release(first, c.now);
-    c.run();
-    c.reply(0, {"SET", "A", "another"}); // in between
-    c.nodes[0].silent = false;
-    c.run();
-    BOOST_TEST(c.events() == "7 released, 8 refused: contended");
-}
-
-// A notification may be lost, and with it the hand-over: its ttl is short, and who waits asks.
-BOOST_AUTO_TEST_CASE(a_hand_over_to_nobody)
-{
-    const auto first = acquire(7, 'x');
-    ask_in_turn(8, 'y');
-    const std::size_t a = arbiter();
-    core->release(first, now);
-    nodes[a].deaf = nodes[a].silent = true;
-    run();
-    nodes[a].deaf = false;
-    // Somebody is told, and does nothing.
-    reply(a, {"SET", "A", std::string(32, 'f'), "PX", "500"});
-    nodes[a].silent = false;
-    pass(1600ms);
-    BOOST_TEST(events().find("8 granted") != std::string::npos);
-}
-
-// The queue itself may be lost: who waits asks for his place once a second.
-BOOST_AUTO_TEST_CASE(a_queue_that_is_lost)
-{
-    const auto first = acquire(7, 'x');
-    ask_in_turn(8, 'y');
-    const std::size_t a = arbiter();
-    reply(a, {"DEL", "A:holdfast:queue"});
-    core->release(first, now);
-    run();
-    BOOST_TEST(events() == "7 released");
-    pass(1s);
-    BOOST_TEST(events().starts_with("8 granted"));
-}
-
-// An arbiter that is silent is left for the next one, and its late word is as good as any.
-BOOST_AUTO_TEST_CASE(a_silent_arbiter)
-{
-    terms.ttl = 5s;
-    const auto first = acquire(7, 'x');
-    ask_in_turn(8, 'y');
-    const std::size_t a = arbiter();
-    nodes[a].silent = true;
-    pass(1100ms); // until it is asked again, and does not answer
-    BOOST_TEST(core->nodes()[a].timeouts >= 1u);
-    nodes[a].silent = false;
-    std::size_t others = 0;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const auto& log = nodes[i].log;
-        others += i != a && std::find(log.begin(), log.end(), "ENQUEUE A") != log.end() ? 1u : 0u;
-    }
-    BOOST_TEST(others == 1u);
-    core->release(first, now);
-    run();
-    BOOST_TEST(events() == "7 released, 8 granted for 4988");
-    BOOST_TEST(core->drained());
-}
-
-// The same for one whose connection breaks; back again, it is cleaned up.
-BOOST_AUTO_TEST_CASE(an_arbiter_that_goes)
-{
-    const auto first = acquire(7, 'x');
-    const auto waits = ask_in_turn(8, 'y');
-    const std::size_t a = arbiter();
-    nodes[a].up = false;
-    nodes[a].disconnect(*core->connections()[a], now);
-    run();
-    const std::size_t second = arbiter();
-    BOOST_TEST(second != a);
-    core->release(first, now);
-    run();
-    BOOST_TEST(events() == "7 released, 8 granted for 988");
-    nodes[a].up = true;
-    pass(100ms);
-    core->release(waits, now);
-    pass(100ms);
-    BOOST_TEST(holders('y') == 0u);
-    BOOST_TEST(!has_queue(a));
-    BOOST_TEST(core->drained());
-}
-
-// A holder that could not reach the arbiter leaves its key there. The others are free all the same.
-BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
-{
-    acquire(7, 'x');
-    ask_in_turn(8, 'y');
-    const std::size_t a = arbiter();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (i == a)
-            reply(i, {"PEXPIRE", "A", "60000"});
-        else
-            reply(i, {"DEL", "A"});
-    }
-    pass(1100ms);
-    BOOST_TEST(events().find("8 granted") != std::string::npos);
-    BOOST_TEST(holders('y') == 4u);
-}
-
-// However a node has granted the key in its turn: when it is missing there, that counts at once.
-BOOST_AUTO_TEST_CASE(missing_after_a_place_in_the_queue)
-{
-    queue_fixture c(1);
-    const auto first = c.ask_in_turn(7, 'x');
-    BOOST_TEST(c.events() == "7 granted for 988");
-    c.nodes[0].forget_keys();
-    c.renew(first);
-    BOOST_TEST(c.events() == "7 lost");
-}
-
-BOOST_AUTO_TEST_CASE(missing_after_a_confirmation_by_text)
-{
-    queue_fixture c(1);
-    const auto first = c.acquire(7, 'x');
-    const auto second = c.ask_in_turn(8, 'y');
-    c.nodes[0].server.forget_scripts();
-    c.core->release(first, c.now);
-    c.run();
-    BOOST_TEST(c.events() == "7 released, 8 granted for 988");
-    BOOST_TEST(c.nodes[0].commands().find("RENEW A by text") != std::string::npos);
-    c.nodes[0].forget_keys();
-    c.renew(second);
-    BOOST_TEST(c.events() == "8 lost");
-}
-
-// What is no lock will not become one.
-BOOST_AUTO_TEST_CASE(a_key_of_another_type)
-{
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        reply(i, {"LPUSH", "A", "x"});
-    ask_in_turn(8, 'y');
-    pass(1100ms);
-    BOOST_TEST(events() == "8 refused: key_conflict");
-    BOOST_TEST(!has_queue(arbiter()));
 }
 
 // Where the queue is forbidden there is none, and an attempt is an attempt.
