@@ -383,8 +383,10 @@ void redlock_core::on_down(std::size_t node, time_point now)
     for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
         const claim_id id = claims_.id_at(index);
         claim* const c = claims_.find(id);
-        if (c != nullptr && c->phase == stage::queued && c->arbiter == node)
+        if (c != nullptr && c->phase == stage::queued && c->arbiter == node) {
             change_arbiter(id, now);
+            continue;
+        }
         if (c == nullptr || c->at[node].state != key::unsent)
             continue;
         c->record(node, vote::failed);
