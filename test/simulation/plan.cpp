@@ -99,6 +99,7 @@ void theme_of_cuts(plan& p, dice& chance)
 // differ as much as they may.
 void theme_of_the_last_moment(plan& p, dice& chance)
 {
+    p.queue = chance.chance(0.3); // who stands in one does not try at the very moment
     p.terms.renews = false;
     p.users_do = {.drops = chance.fraction(), .obstinate = 1};
     p.users_do.shortest_hold = p.terms.ttl;
@@ -173,6 +174,8 @@ void choose_theme(plan& p, dice& chance, bool contended)
     p.faulty_nodes = 0;
     const auto theme = themes[chance.below(themes.size())];
     (contended ? theme_of_crowds : theme)(p, chance);
+    if (chance.chance(0.1))
+        p.queue = false;
     if (chance.chance(0.3)) {
         p.lost_pushes = chance.fraction();
         p.repeated_pushes = chance.fraction();

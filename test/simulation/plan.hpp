@@ -61,6 +61,7 @@ struct plan {
 
     std::vector<fault> faults; // that can happen; none in some worlds
     nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
+    bool queue = true;                           // the nodes keep one for those who wait
     double lost_pushes = 0, repeated_pushes = 0; // probabilities
     std::size_t faulty_nodes = 0;                // those from 0 up to here
     nanoseconds storm{};                         // how long faults happen

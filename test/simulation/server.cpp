@@ -44,6 +44,8 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
         witness_.before(command, model_, wall());
         if (trace_)
             note(command);
+        if (forbids_subscriptions_ && command.front() == "SUBSCRIBE")
+            return std::optional<std::string>("-NOPERM no channel for you\r\n");
         return std::optional<std::string>();
     };
     model_.on_push = [this](std::uint64_t session, std::string_view bytes) {

@@ -37,6 +37,8 @@ public:
     void expire();
     void take_snapshot() { snapshot_ = model_.contents(); }
     void forget_scripts() noexcept { model_.forget_scripts(); }
+    // Clients cannot be told that their turn has come, so it keeps no queue for them.
+    void forbid_subscriptions() noexcept { forbids_subscriptions_ = true; }
     void set_trouble(test::redis_model::trouble what) noexcept { model_.state = what; }
 
     bool up() const noexcept override { return up_; }
@@ -65,7 +67,7 @@ private:
     std::uint64_t run_;
     test::redis_model model_;
     test::redis_model::data snapshot_;
-    bool up_ = true, frozen_ = false;
+    bool up_ = true, frozen_ = false, forbids_subscriptions_ = false;
     int may_go_back_ = 1;
 };
 

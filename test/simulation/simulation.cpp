@@ -84,6 +84,8 @@ private:
             servers_.push_back(std::make_unique<server>(
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
             net_.add(*servers_.back());
+            if (!plan_.queue)
+                servers_.back()->forbid_subscriptions();
             if (around_.trace)
                 servers_.back()->tell(around_.trace);
         }
