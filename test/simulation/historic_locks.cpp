@@ -113,6 +113,7 @@ void restrict_to_one_node(plan& p)
     p.faulty_nodes = std::min<std::size_t>(p.faulty_nodes, 1);
     p.given.majority_is_well = false;
     p.terms.renews = false;
+    p.queue = false;
     p.clocks_agree = true;                         // as far as the clients' own go
     std::erase(p.faults, fault::client_suspended); // clocks that stand still are another flaw
 }

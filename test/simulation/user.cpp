@@ -58,7 +58,10 @@ void user::pause()
 {
     doing_ = what::nothing;
     ++step_;
-    if (!world_.winding_up)
+    // Where no queue is kept, luck alone decides between those who never have enough. Who has been
+    // served then makes way, so that everybody else must be.
+    const bool makes_way = world_.calm && !world_.settings.queue && served_in_calm_ > 0;
+    if (!world_.winding_up && !makes_way)
         after(world_.chance.between(0ns, world_.settings.users_do.longest_pause), &user::ask);
 }
 
