@@ -90,8 +90,10 @@ public:
     bool answer_due = false;         // from the arbiter: whether it is our turn
     bool has_waited = false;         // it was not, when we came
     bool handed_over = false;        // the arbiter's key is ours, the other nodes will follow
+    bool tracked = false;            // the arbiter tells us when its key changes
     bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
     core::time_point arbiter_held_until{};
+    core::time_point asks_again_at{}; // the arbiter, for its turn
     core::time_point round_began{};
     core::time_point asked_again_at = core::never; // those who have refused
     core::time_point last_sent{};               // of a SET or renewal: the key is gone a ttl later

@@ -46,7 +46,7 @@ void handshake::start(const node_settings& settings, std::string& out)
 {
     settings_ = &settings;
     run_id_.clear();
-    subscribed_ = false;
+    subscribed_ = tracks_ = false;
     why_ = {};
     first_ = 0;
     count_ = 1;
@@ -103,6 +103,8 @@ void handshake::continue_from(step first, std::string& out)
         !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
         resp::append_command(out, {"SCRIPT", "LOAD", enqueue_script.text});
         expect(step::enqueue);
+        resp::append_command(out, {"CLIENT", "TRACKING", "ON", "OPTIN"});
+        expect(step::tracking);
         resp::append_command(out, {"SUBSCRIBE", settings_->channel});
         expect(step::subscribe);
     }
@@ -132,6 +134,9 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
         break;
     case step::enqueue:
         result = on_script(answer, enqueue_script.digest);
+        break;
+    case step::tracking:
+        tracks_ = !is_error(answer);
         break;
     case step::subscribe: // a node that forbids it keeps no queue for us
         subscribed_ = answer.size() > 1 && answer[1].text == "subscribe";

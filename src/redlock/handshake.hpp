@@ -34,6 +34,8 @@ public:
     }
     // When `ready`: whether the node tells us when our turn has come.
     bool subscribed() const noexcept { return subscribed_; }
+    // When `ready`: whether the node tells us once that a key has changed which we have asked for.
+    bool tracks() const noexcept { return tracks_; }
 
 private:
     enum class step : std::uint8_t {
@@ -49,6 +51,7 @@ private:
         renew,
         pass_on,
         enqueue,
+        tracking,
         subscribe
     };
 
@@ -63,9 +66,9 @@ private:
 
     const node_settings* settings_ = nullptr;
     std::string run_id_;
-    bool subscribed_ = false;
+    bool subscribed_ = false, tracks_ = false;
     failure why_;
-    step expected_[13]{}; // the steps whose replies are still to come, in order
+    step expected_[14]{}; // the steps whose replies are still to come, in order
     std::size_t first_ = 0, count_ = 0;
 };
 

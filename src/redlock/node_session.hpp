@@ -68,6 +68,8 @@ public:
     bool keeps_queue() const noexcept { return state_ == state::ready && keeps_queue_; }
     // It has refused to, and will not be asked again on this connection.
     void has_no_queue() noexcept { keeps_queue_ = false; }
+    // Whether it tells us, if we ask for it, when a key changes.
+    bool tracks() const noexcept { return state_ == state::ready && handshake_.tracks(); }
     // Whether no request has been waiting for an answer for longer than that while the node said
     // nothing at all.
     bool answers_within(core::duration limit, core::time_point now) const noexcept;

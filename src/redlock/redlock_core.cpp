@@ -300,6 +300,7 @@ void redlock_core::forget(claim_id id)
 {
     claim_ends_.erase(slot_index(id));
     asked_again_.erase(slot_index(id));
+    forget_tracking(id);
     claims_.give_back(id);
 }
 
@@ -328,73 +329,6 @@ bool redlock_core::drained() const noexcept
             return false;
     }
     return true;
-}
-
-void redlock_core::close(time_point now)
-{
-    for (const auto& s : sessions_)
-        s->shut(now);
-}
-
-std::vector<node_stats> redlock_core::nodes() const
-{
-    std::vector<node_stats> all;
-    for (const auto& s : sessions_)
-        all.push_back(s->stats());
-    return all;
-}
-
-std::string redlock_core::admit(std::size_t node)
-{
-    const std::string& run_id = sessions_[node]->run_id();
-    for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const node_session& other = *sessions_[i];
-        if (i != node && other.now() == node_session::reachability::ready && !run_id.empty() &&
-            other.run_id() == run_id)
-            return "the same server as " + other.settings().name;
-    }
-    return {};
-}
-
-void redlock_core::on_ready(std::size_t node, time_point now)
-{
-    for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
-        const claim_id id = claims_.id_at(index);
-        claim* const c = claims_.find(id);
-        if (c == nullptr)
-            continue;
-        if (c->phase == stage::asking && c->at[node].state == key::unsent) {
-            encode_set(*c);
-            send_set(node, id, what::set, now);
-            limit_round(id, now);
-        } else if (c->phase == stage::held && c->at[node].state == key::unsent) {
-            // Asked late, it joins the lease as any straggler does: it gives it one node to spare.
-            encode_set(*c);
-            send_set(node, id, what::set, now);
-        } else if (c->phase == stage::cleaning && c->may_hold(node)) {
-            encode_pass_on(id, node, false);
-            send_remove(node, id, what::pass_on, now);
-        }
-    }
-}
-
-void redlock_core::on_down(std::size_t node, time_point now)
-{
-    for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
-        const claim_id id = claims_.id_at(index);
-        claim* const c = claims_.find(id);
-        if (c != nullptr && c->phase == stage::queued && c->arbiter == node) {
-            change_arbiter(id, now);
-            continue;
-        }
-        if (c == nullptr || c->at[node].state != key::unsent)
-            continue;
-        c->record(node, vote::failed);
-        if (c->phase == stage::asking) {
-            limit_round(id, now);
-            settle_attempt(id, now);
-        }
-    }
 }
 
 } // namespace holdfast::redis

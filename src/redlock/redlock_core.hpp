@@ -10,6 +10,8 @@
 #include "redlock/node_session.hpp"
 #include "redlock/scripts.hpp"
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <array>
 #include <memory>
 #include <optional>
@@ -72,7 +74,10 @@ private:
         enqueue_by_text,
         confirm, // what was handed over to us
         confirm_by_text,
-        look, // whether there is a queue
+        look,  // whether there is a queue
+        first, // who is the first in it
+        track,
+        tracked,
         type,
         time_left
     };
@@ -138,6 +143,12 @@ private:
     void on_queue_deadline(core::claim_id id, core::time_point now);
     void ask_when_free(core::claim_id id, core::time_point now);
     void take_what_is_free(core::claim_id id, core::time_point now);
+    void ask_who_is_first(core::claim_id id, core::time_point now);
+    void on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
+    void on_tracked(std::size_t node, core::claim_id id, reply answer, core::time_point now);
+    void forget_tracking(core::claim_id id) noexcept;
+    void on_turn(std::size_t node, std::string_view message, core::time_point now);
+    void on_changed(std::size_t node, core::claim_id id, core::time_point now);
     bool ask_again(std::size_t node, core::claim_id id, core::time_point now);
     void ask_those_again(core::claim_id id, core::time_point now);
 
@@ -165,6 +176,7 @@ private:
     std::vector<core::connection*> connections_;
 
     core::slots<claim> claims_;
+    boost::unordered_flat_map<std::uint64_t, core::claim_id> tracked_; // by hash of the resource
     core::slots<batch> batches_;
     core::slots<watched> watches_;
     core::deadlines claim_ends_;  // of the stage it is in, or of all memory of the claim

@@ -7,7 +7,6 @@
 #include "redlock/script_call.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace holdfast::redis {
 
@@ -30,21 +29,12 @@ constexpr core::duration longest_silence = 1s; // of one who waits
 constexpr core::duration shortest_spread = 1ms,
                          longest_spread = 16ms; // of those who wait for one end
 
+// Most turns come sooner; who waits for longer looks whether it is the first.
+constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
+
 // The deletions of the old holder are under way to the other nodes when we hear of our turn.
 constexpr unsigned most_refusals = 8;
 constexpr core::duration first_pause = 500us;
-
-constexpr std::size_t token_length = 32;
-
-std::optional<claim_id> claim_of(std::string_view reference)
-{
-    claim_id id = 0;
-    const auto [end, ec] =
-        std::from_chars(reference.data(), reference.data() + reference.size(), id, 16);
-    if (ec != std::errc() || end != reference.data() + reference.size())
-        return std::nullopt;
-    return id;
-}
 
 } // namespace
 
@@ -103,6 +93,7 @@ void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
     c.phase = stage::queued;
     c.round_began = now;
     c.arbiter = arbiter;
+    c.tracked = false;
     send_enqueue(id, false, now);
 }
 
@@ -178,6 +169,9 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
         if (c.arbiter_held_until < ask_at)
             ask_at = c.arbiter_held_until + jitter_.between(shortest_spread, longest_spread);
     }
+    c.asks_again_at = ask_at;
+    if (!c.tracked && sessions_[c.arbiter]->tracks())
+        ask_at = std::min(ask_at, now + jitter_.between(shortest_look, longest_look));
     claim_ends_.set(slot_index(id), ask_at);
     if (c.others_free)
         take_what_is_free(id, now);
@@ -186,10 +180,14 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
 void redlock_core::on_queue_deadline(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.answer_due) {
+    if (!c.answer_due && now < c.asks_again_at) {
+        ask_who_is_first(id, now);
+        claim_ends_.set(slot_index(id), c.asks_again_at);
+    } else if (!c.answer_due) {
         const std::size_t arbiter = arbiter_of(c, now);
         if (arbiter == max_nodes)
             return refuse(id, errc::contended, now);
+        c.tracked = c.tracked && c.arbiter == arbiter;
         c.arbiter = arbiter;
         send_enqueue(id, false, now);
         ask_when_free(id, now);
@@ -249,28 +247,6 @@ void redlock_core::look_for_others(claim_id id, time_point now)
     command_.clear();
     resp::append_command(command_, {"EXISTS", queue_});
     send(arbiter, what::look, id, now);
-}
-
-void redlock_core::on_push(std::size_t node, reply push, time_point now)
-{
-    if (push.size() < 4 || push[1].text != "message")
-        return;
-    const std::string_view message = push[3].text;
-    if (message.size() != token_length + reference_length)
-        return;
-    const auto id = claim_of(message.substr(token_length));
-    claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->at[node].queued || c->token.view() != message.substr(0, token_length))
-        return;
-    if (c->phase == stage::queued) {
-        contention_.note(c->hash, now);
-        c->arbiter = node;
-        c->handed_over = true;
-        send_confirm(node, *id, false, now);
-        begin_round(*id, now);
-    } else if (c->phase == stage::asking || c->phase == stage::held) {
-        send_confirm(node, *id, false, now); // we had gone on without it: one node more
-    }                                        // else it is being deleted
 }
 
 void redlock_core::send_confirm(std::size_t node, claim_id id, bool by_text, time_point now)

@@ -149,16 +149,19 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
             answer.front().integer == 0)
             emit({.kind = backend_event::what::alone, .tag = c->tag});
         break;
+    case what::first:
+        on_first(node, r.reference, answer, now);
+        break;
+    case what::track: // a node that forbids it does not tell us
+        break;
+    case what::tracked:
+        on_tracked(node, r.reference, answer, now);
+        break;
     case what::type:
     case what::time_left:
         on_watched(node, r.reference, kind, answer, now);
         break;
     }
-}
-
-void redlock_core::fail_session(std::size_t node, time_point now)
-{
-    sessions_[node]->fail(errc::protocol_error, "an answer of the wrong type", now);
 }
 
 void redlock_core::on_orphaned(std::size_t node, const request& r, time_point now)
@@ -178,6 +181,9 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::enqueue:
     case what::enqueue_by_text:
     case what::look:
+    case what::first:
+    case what::track:
+    case what::tracked:
         break; // the node is down: another one is asked
     case what::remove:
     case what::remove_by_text:

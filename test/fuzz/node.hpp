@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -81,6 +82,7 @@ public:
         notices_.clear();
         channel_.clear();
         wanted_.clear();
+        tracked_.clear();
         subscribed_ = false;
         ever_disconnected = true;
         link->closed(why, now);
@@ -159,6 +161,7 @@ private:
 
     void mirror(std::string_view bytes);
     bool publish(const std::string& place);
+    void changed(const std::string& key); // whoever has asked for it is told, once
     std::string pass_on(const words& text, core::time_point now);
     std::string enqueue(const words& text, core::time_point queued, core::time_point now);
     std::string renew(const words& text, core::time_point queued, core::time_point now);
@@ -173,9 +176,11 @@ private:
     resp::reader commands_, replies_;
     std::deque<command> unanswered_; // and the first few of them executed
     std::size_t executed_ = 0;
-    std::string wanted_;      // the channel that the core has asked for
-    std::string channel_;     // the same, when the node has heard of it
-    std::string notices_;     // to it, when the command at hand is answered
+    std::string wanted_;  // the channel that the core has asked for
+    std::string channel_; // the same, when the node has heard of it
+    std::string notices_; // to it, when the command at hand is answered
+    std::set<std::string> tracked_;
+    bool caching_ = false;    // the next command is one whose key is tracked
     bool subscribed_ = false; // the core has had the answer
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 // What a node does when it executes a command: as a server does.
 namespace holdfast::fuzz {
@@ -12,6 +13,11 @@ namespace holdfast::fuzz {
 inline std::chrono::milliseconds ms(const std::string& digits)
 {
     return std::chrono::milliseconds(std::stoll(digits));
+}
+
+inline std::string resource_of(const std::string& queue)
+{
+    return queue.substr(0, queue.size() - redis::queue_suffix.size());
 }
 
 inline bool node::publish(const std::string& place)
@@ -29,6 +35,12 @@ inline void node::notify(const std::string& place)
             ">3\r\n" + blob("message") + blob(channel_) + blob(place.substr(0, message_length));
 }
 
+inline void node::changed(const std::string& key)
+{
+    if (tracked_.erase(key) > 0)
+        notices_ += ">2\r\n" + blob("invalidate") + "*1\r\n" + blob(key);
+}
+
 inline bool node::hand_over(const std::string& key, core::duration ttl, core::time_point now)
 {
     std::deque<std::string>& queue = queues[key];
@@ -36,6 +48,7 @@ inline bool node::hand_over(const std::string& key, core::duration ttl, core::ti
         const std::string first = queue.front();
         queue.pop_front();
         keys[key] = {first.substr(0, 32), now + ttl, now, ttl};
+        changed(key);
         if (publish(first))
             return true;
     }
@@ -47,6 +60,7 @@ inline void node::let_go(const std::string& key, core::time_point now)
     expire(now);
     if (!hand_over(key, std::chrono::milliseconds(500), now))
         keys.erase(key);
+    changed(key);
     send_notices();
 }
 
@@ -60,6 +74,7 @@ inline std::string node::pass_on(const words& text, core::time_point now)
     if (hand_over(text[3], ms(text[6]), now))
         return number(2);
     keys.erase(text[3]);
+    changed(text[3]);
     return number(1);
 }
 
@@ -101,6 +116,7 @@ inline std::string node::renew(const words& text, core::time_point queued, core:
         if (ours) {
             const core::duration ttl = ms(text[4 + count + 2 * i]);
             found->second = {found->second.token, now + ttl, queued, ttl};
+            changed(text[3 + i]);
         }
         all += number(ours ? 1 : 0);
     }
@@ -114,6 +130,9 @@ inline std::string node::execute(core::time_point now)
     expire(now);
     if (text[0] == "SUBSCRIBE")
         channel_ = text[1];
+    const bool has_name = text.size() > 1;
+    if (std::exchange(caching_, has_name && text[1] == "CACHING") && has_name)
+        tracked_.insert(text[1]);
     if (std::string reply = greeting_reply(text, run_id); !reply.empty())
         return reply;
     const auto found = keys.find(text[1]);
@@ -128,9 +147,12 @@ inline std::string node::execute(core::time_point now)
     if (text[0] == "PTTL")
         return number(
             found == keys.end() ? -2 : (found->second.until - now) / std::chrono::milliseconds(1));
+    if (text[0] == "ZRANGE") {
+        const auto& queue = queues[resource_of(text[1])];
+        return queue.empty() ? "*0\r\n" : "*1\r\n" + blob(queue.front());
+    }
     if (text[0] == "EXISTS")
-        return number(
-            queues[text[1].substr(0, text[1].size() - redis::queue_suffix.size())].empty() ? 0 : 1);
+        return number(queues[resource_of(text[1])].empty() ? 0 : 1);
     if (calls(text, redis::pass_on_script))
         return pass_on(text, now);
     if (calls(text, redis::enqueue_script))

@@ -82,6 +82,11 @@ void referee::valid_until(std::uint64_t id, nanoseconds until)
                                        lease.terms.resource + ", which was over, is held again");
         return;
     }
+    // Clocks of different rates are compared.
+    if (lease.told && until > lease.terms.until + std::chrono::microseconds(1))
+        fail(property::notice, holder_name(lease.terms.process) +
+                                   " was told to stop, and its lease on " + lease.terms.resource +
+                                   " lasts longer all the same");
     // A node that has lost the key can take much of a lease at once.
     if (lease.updated != now) {
         lease.updated = now;

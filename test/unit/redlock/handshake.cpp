@@ -101,19 +101,32 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
 // forbidden, and then the node keeps no queue for us.
 BOOST_AUTO_TEST_CASE(subscribes)
 {
-    const std::string queue = scripts + blob(enqueue_script.digest);
+    const std::string queue = scripts + blob(enqueue_script.digest) + ok;
     greeting g, forbidden, old;
     g.settings.channel = forbidden.settings.channel = old.settings.channel = "mine";
     BOOST_TEST(g.run(hello + ok + ok + info + queue + ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
     BOOST_TEST(g.h.subscribed());
-    BOOST_TEST(g.sent().ends_with("\nSUBSCRIBE mine\n"));
+    BOOST_TEST(g.h.tracks());
+    BOOST_TEST(g.sent().ends_with("\nCLIENT TRACKING ON OPTIN\nSUBSCRIBE mine\n"));
     BOOST_TEST(forbidden.run(hello + ok + ok + info + queue + "-NOPERM no channel for you\r\n"));
     BOOST_TEST((forbidden.result == handshake::outcome::ready));
     BOOST_TEST(!forbidden.h.subscribed());
     BOOST_TEST(old.run(hello_unknown + "*2\r\n+master\r\n:0\r\n" + wrong + wrong + info + scripts));
     BOOST_TEST((old.result == handshake::outcome::ready)); // RESP2 has no pushes
     BOOST_TEST(!old.h.subscribed());
+}
+
+// A node that does not tell which keys change can keep a queue all the same.
+BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
+{
+    greeting g;
+    g.settings.channel = "mine";
+    BOOST_TEST(g.run(hello + ok + ok + info + scripts + blob(enqueue_script.digest) +
+                     "-NOPERM no tracking for you\r\n>3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.subscribed());
+    BOOST_TEST(!g.h.tracks());
 }
 
 // User and password go with HELLO; without a user it is the default one.

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,15 @@ namespace holdfast::test {
 
 // Claims of one client that want one resource, and the nodes that keep its queue.
 struct queue_fixture : model_cluster {
-    explicit queue_fixture(std::size_t count = 5) : model_cluster(count) { run(); }
+    // `errors`: what each node answers, by what a command is called in its log.
+    explicit queue_fixture(
+        std::size_t count = 5, const std::map<std::string, std::string>& errors = {})
+        : model_cluster(count)
+    {
+        for (model_node& n : nodes)
+            n.errors = errors;
+        run();
+    }
 
     core::claim_id ask_in_turn(std::uint64_t tag, char token)
     {
