@@ -67,7 +67,8 @@ struct redlock_options {
 /// a majority has granted. What is lost of it costs time only. The turn of a client that is gone is
 /// skipped at once, that of one that is frozen after half a second; a lost message or a lost queue
 /// is noticed within a second or two, since who waits asks again once a second; so is a release by
-/// a client without the queue, or by one that could not reach the arbiter. A node that is spoken to
+/// a client without the queue, or by one that could not reach the arbiter, unless the arbiter tells
+/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). A node that is spoken to
 /// in RESP2, or that forbids the queue, is not chosen; without any, a refused client tries again
 /// after random pauses (`locker_options`). The queue's key is gone three seconds after the last
 /// one in it was heard of.

@@ -3,7 +3,9 @@
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <fstream>
 #include <numeric>
 
 namespace holdfast::test {
@@ -162,22 +164,86 @@ task share_without_a_queue(scene& s)
     }
 }
 
-// A user without the rights for it.
+// A store whose nodes know us by a user of these rights only.
+backend as_user(cluster& c, std::vector<std::string> rights)
+{
+    std::vector<endpoint> nodes;
+    std::vector<std::string> command{"ACL", "SETUSER", "worker", "on", ">secret", "~test:*"};
+    command.insert(command.end(), rights.begin(), rights.end());
+    for (auto& node : c.nodes) {
+        BOOST_REQUIRE(node.command(command) == "OK");
+        std::string url = node.url();
+        nodes.emplace_back(url.insert(url.find("//") + 2, "worker:secret@"));
+    }
+    return redlock(nodes);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_queue_locks_work)
 {
     cluster c(3);
-    std::vector<endpoint> nodes;
-    for (auto& node : c.nodes) {
-        const auto made =
-            node.command({"ACL", "SETUSER", "plain", "on", ">secret", "~test:*", "-@all", "+hello",
-                "+auth", "+client|setname", "+info", "+role", "+select", "+script|load", "+evalsha",
-                "+eval", "+get", "+set", "+del", "+pexpire", "+pttl", "+type"});
-        BOOST_REQUIRE(made == "OK");
-        std::string url = node.url();
-        nodes.emplace_back(url.insert(url.find("//") + 2, "plain:secret@"));
-    }
-    play(redlock(nodes), 2, [](scene& s) { return share_without_a_queue(s); });
+    const std::vector<std::string> rights{"-@all", "+hello", "+auth", "+client|setname", "+info",
+        "+role", "+select", "+script|load", "+evalsha", "+eval", "+get", "+set", "+del", "+pexpire",
+        "+pttl", "+type"};
+    play(as_user(c, rights), 2, [](scene& s) { return share_without_a_queue(s); });
     BOOST_TEST(c.empty_within(0s));
+}
+
+// What stands in the README behind the keys.
+std::vector<std::string> rights_of_the_readme()
+{
+    std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
+    std::string word;
+    while (readme >> word && word != "~stock:*") {
+    }
+    std::vector<std::string> rights;
+    while (readme >> word && word != "```")
+        rights.push_back(word);
+    return rights;
+}
+
+task use_everything(scene& s, cluster& c)
+{
+    lease held = co_await s.lock(0, patient()).acquire();
+    call<lease> first, second;
+    co_await stand_in_the_queue(s, c, 1, first);
+    co_await stand_in_the_queue(s, c, 2, second);
+    // The arbiter is asked who is the first, and to tell of changes; the holder renews.
+    const auto told = [&] {
+        return std::any_of(c.nodes.begin(), c.nodes.end(), [](auto& node) {
+            return node.command({"INFO", "clients"}).find("tracking_clients:0") ==
+                   std::string::npos;
+        });
+    };
+    BOOST_TEST(told());
+    co_await pause(200ms);
+    co_await held.extend();
+    co_await held.release();
+    co_await be_granted(first);
+    co_await first.result<lease>().release();
+    co_await be_granted(second);
+
+    // A hand-off: whether others wait is asked in time.
+    lock_options brief = patient();
+    brief.handoff_limit = 1;
+    call<lease> third;
+    s.lock(2, brief).acquire(third.token());
+    co_await second.result<lease>().release();
+    co_await be_granted(third);
+    co_await third.result<lease>().release();
+}
+
+// No node has refused a command for want of rights; the names of the library itself are nice to
+// have.
+BOOST_AUTO_TEST_CASE(the_readme_names_all_the_rights_that_are_needed)
+{
+    cluster c(3);
+    const auto rights = rights_of_the_readme();
+    BOOST_REQUIRE(rights.size() > 20u);
+    play(as_user(c, rights), 3, [&](scene& s) { return use_everything(s, c); });
+    for (auto& node : c.nodes) {
+        std::string denied = node.command({"ACL", "LOG"});
+        BOOST_TEST(denied == "");
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
