@@ -40,7 +40,8 @@ struct lock_options {
 
     /// How often a lease may go from one waiter of a locker to the next, without a word to the
     /// nodes, before other processes get their turn. 0: others get a turn after every release.
-    /// While the nodes say that no other process waits in their queue, the count begins anew.
+    /// While the nodes say that no other process waits in their queue, the count begins anew; while
+    /// they are being asked, it may be exceeded.
     std::size_t handoff_limit = 64;
 
     /// The same as a time since the nodes granted it, whichever comes first; that no other process

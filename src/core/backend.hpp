@@ -86,6 +86,8 @@ public:
 
     // Finds out whether other processes wait for what a claim holds. `alone` may follow: a hint.
     virtual void look_for_others(claim_id claim, time_point now) = 0;
+    // Whether an answer to that is still to come.
+    virtual bool looks_for_others(claim_id claim) const noexcept = 0;
 
     // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.
     virtual void release(claim_id claim, time_point now) = 0;

@@ -120,7 +120,12 @@ bool locker_core::hand_over(slot_id lease, time_point now)
 bool locker_core::turns_are_spent(const wait_queue& q, time_point now)
 {
     const lease_terms& terms = queues_.wait_at(q.first).terms;
-    return q.turns >= terms.handoff_limit || now - q.turns_since >= terms.handoff_time;
+    if (now - q.turns_since >= terms.handoff_time)
+        return true;
+    // The answer whether there are others is waited for: it comes sooner than the nodes could grant
+    // anything.
+    return q.turns >= terms.handoff_limit &&
+           (q.holder == 0 || !backend_.looks_for_others(leases_[q.holder].claim));
 }
 
 // The local holder is gone, and what it had as well. The next one follows at once, unless other

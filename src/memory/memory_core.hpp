@@ -53,6 +53,7 @@ public:
     std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id, core::time_point) override {} // it cannot know
+    bool looks_for_others(core::claim_id) const noexcept override { return false; }
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }

@@ -1,5 +1,7 @@
 #include "redlock/arbiter.hpp"
 
+#include <utility>
+
 namespace holdfast::redis {
 
 namespace {
@@ -34,23 +36,43 @@ std::uint64_t arbiter_rank(std::uint64_t resource_hash, std::uint64_t node_hash)
 
 void known_contention::note(std::uint64_t resource_hash, core::time_point now)
 {
-    if (seen_.size() >= most_remembered)
-        seen_.clear();
-    seen_.insert_or_assign(resource_hash, now);
+    if (known_.size() >= most_remembered)
+        known_.clear();
+    known_[resource_hash].seen = now;
+}
+
+void known_contention::note_fruitless(
+    std::uint64_t resource_hash, std::size_t node, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].fruitless = node;
+}
+
+std::optional<std::size_t> known_contention::take_fruitless(std::uint64_t resource_hash) noexcept
+{
+    const auto found = known_.find(resource_hash);
+    return found != known_.end() ? std::exchange(found->second.fruitless, std::nullopt)
+                                 : std::nullopt;
 }
 
 void known_contention::forget(std::uint64_t resource_hash) noexcept
 {
-    if (!seen_.empty())
-        seen_.erase(resource_hash);
+    const auto found = known_.find(resource_hash);
+    if (found == known_.end())
+        return;
+    if (found->second.fruitless)
+        found->second.seen.reset();
+    else
+        known_.erase(found);
 }
 
 bool known_contention::knows(std::uint64_t resource_hash, core::time_point now) const noexcept
 {
-    if (seen_.empty())
+    if (known_.empty())
         return false;
-    const auto found = seen_.find(resource_hash);
-    return found != seen_.end() && now - found->second < remembered_for;
+    const auto found = known_.find(resource_hash);
+    return found != known_.end() && found->second.seen &&
+           now - *found->second.seen < remembered_for;
 }
 
 } // namespace holdfast::redis

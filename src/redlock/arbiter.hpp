@@ -4,7 +4,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -26,8 +28,17 @@ public:
     void forget(std::uint64_t resource_hash) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
+    // A turn that this node gave came to nothing: others may have another arbiter, and pass the
+    // resource on among themselves. So the next attempt, and only that, is to avoid it.
+    void note_fruitless(std::uint64_t resource_hash, std::size_t node, core::time_point now);
+    std::optional<std::size_t> take_fruitless(std::uint64_t resource_hash) noexcept;
+
 private:
-    boost::unordered_flat_map<std::uint64_t, core::time_point> seen_;
+    struct memory {
+        std::optional<core::time_point> seen{};
+        std::optional<std::size_t> fruitless{};
+    };
+    boost::unordered_flat_map<std::uint64_t, memory> known_;
 };
 
 } // namespace holdfast::redis

@@ -15,7 +15,8 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     resource.assign(name);
     hash = hash_of(name);
     arbiter = max_nodes;
-    answer_due = has_waited = handed_over = tracked = others_free = false;
+    avoided.reset();
+    answer_due = has_waited = handed_over = looking = tracked = others_free = false;
     asked_again_at = core::never;
     token = owner;
     terms = new_terms;

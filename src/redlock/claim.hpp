@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace holdfast::redis {
@@ -85,15 +86,17 @@ public:
     core::claim_terms terms{};
     std::uint64_t tag = 0;
     stage phase = stage::asking;
-    std::uint64_t hash = 0;          // of the resource
-    std::size_t arbiter = max_nodes; // where it is queued, or was handed over to us; or none
-    bool answer_due = false;         // from the arbiter: whether it is our turn
-    bool has_waited = false;         // it was not, when we came
-    bool handed_over = false;        // the arbiter's key is ours, the other nodes will follow
-    bool tracked = false;            // the arbiter tells us when its key changes
+    std::uint64_t hash = 0;             // of the resource
+    std::size_t arbiter = max_nodes;    // where it is queued, or was handed over to us; or none
+    std::optional<std::size_t> avoided; // for a second: its turn came to nothing the last time
+    bool answer_due = false;            // from the arbiter: whether it is our turn
+    bool has_waited = false;            // it was not, when we came
+    bool handed_over = false;           // the arbiter's key is ours, the other nodes will follow
+    bool looking = false;               // whether others wait, at the arbiter
+    bool tracked = false;               // the arbiter tells us when its key changes
     bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
     core::time_point arbiter_held_until{};
-    core::time_point asks_again_at{}; // the arbiter, for its turn
+    core::time_point asks_again_at{}; // all nodes, whatever the arbiter has said meanwhile
     core::time_point round_began{};
     core::time_point asked_again_at = core::never; // those who have refused
     core::time_point last_sent{};               // of a SET or renewal: the key is gone a ttl later

@@ -68,6 +68,8 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     const bool in_turn =
         terms.queue == core::queueing::now ||
         (terms.queue == core::queueing::if_contended && contention_.knows(c.hash, now));
+    if (in_turn)
+        c.avoided = contention_.take_fruitless(c.hash);
     const std::size_t arbiter = in_turn ? arbiter_of(c, now) : max_nodes;
     if (arbiter != max_nodes)
         join_queue(id, arbiter, now);
@@ -209,8 +211,11 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
         break;
     }
     const time_point valid_until = c.valid_until();
-    if (valid_until - now <= c.terms.useful)
-        return refuse(id, errc::too_late, now);
+    if (valid_until - now <= c.terms.useful) {
+        if (c.round.count(vote::pending) == 0)
+            refuse(id, errc::too_late, now);
+        return; // who was asked later may make it longer: the arbiter is asked first
+    }
     c.phase = stage::held;
     c.reported = valid_until;
     claim_ends_.erase(slot_index(id));
@@ -220,6 +225,8 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
 void redlock_core::refuse(claim_id id, errc reason, time_point now)
 {
     claim& c = claims_[id];
+    if (reason == errc::contended && c.handed_over)
+        contention_.note_fruitless(c.hash, c.arbiter, now);
     c.phase = stage::cleaning;
     emit({.kind = backend_event::what::refused,
         .reason = reason,

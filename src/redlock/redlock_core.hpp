@@ -48,6 +48,7 @@ public:
     }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id id, core::time_point now) override;
+    bool looks_for_others(core::claim_id id) const noexcept override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override;
@@ -144,6 +145,7 @@ private:
     void ask_when_free(core::claim_id id, core::time_point now);
     void take_what_is_free(core::claim_id id, core::time_point now);
     void ask_who_is_first(core::claim_id id, core::time_point now);
+    void on_looked(core::claim_id id, bool alone) noexcept;
     void on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void on_tracked(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void forget_tracking(core::claim_id id) noexcept;

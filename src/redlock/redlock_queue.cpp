@@ -7,6 +7,7 @@
 #include "redlock/script_call.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -44,15 +45,15 @@ bool redlock_core::queues() const noexcept
         sessions_.begin(), sessions_.end(), [](const auto& s) { return s->keeps_queue(); });
 }
 
-// The reachable node with the highest rank, or max_nodes. `untried`: of those at which the claim
-// does not stand in the queue already.
+// The reachable node with the highest rank that is not avoided, or max_nodes. `untried`: of those
+// at which the claim does not stand in the queue already.
 std::size_t redlock_core::arbiter_of(const claim& c, time_point now, bool untried) const noexcept
 {
     std::size_t best = max_nodes;
     std::uint64_t highest = 0;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const node_session& node = *sessions_[i];
-        if (!node.keeps_queue() || (untried && c.at[i].queued) ||
+        if (!node.keeps_queue() || i == c.avoided || (untried && c.at[i].queued) ||
             !node.answers_within(patience(c.terms.ttl), now))
             continue;
         const std::uint64_t rank = arbiter_rank(c.hash, node.identity());
@@ -94,6 +95,7 @@ void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
     c.round_began = now;
     c.arbiter = arbiter;
     c.tracked = false;
+    c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
     send_enqueue(id, false, now);
 }
 
@@ -163,13 +165,13 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
     c.has_waited = true;
     contention_.note(c.hash, now);
     c.arbiter_held_until = core::never;
-    time_point ask_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
     if (held_for_ms >= 0) {
         c.arbiter_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
-        if (c.arbiter_held_until < ask_at)
-            ask_at = c.arbiter_held_until + jitter_.between(shortest_spread, longest_spread);
+        if (c.arbiter_held_until < c.asks_again_at)
+            c.asks_again_at =
+                c.arbiter_held_until + jitter_.between(shortest_spread, longest_spread);
     }
-    c.asks_again_at = ask_at;
+    time_point ask_at = c.asks_again_at;
     if (!c.tracked && sessions_[c.arbiter]->tracks())
         ask_at = std::min(ask_at, now + jitter_.between(shortest_look, longest_look));
     claim_ends_.set(slot_index(id), ask_at);
@@ -184,11 +186,13 @@ void redlock_core::on_queue_deadline(claim_id id, time_point now)
         ask_who_is_first(id, now);
         claim_ends_.set(slot_index(id), c.asks_again_at);
     } else if (!c.answer_due) {
+        c.avoided.reset();
         const std::size_t arbiter = arbiter_of(c, now);
         if (arbiter == max_nodes)
             return refuse(id, errc::contended, now);
         c.tracked = c.tracked && c.arbiter == arbiter;
         c.arbiter = arbiter;
+        c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
         send_enqueue(id, false, now);
         ask_when_free(id, now);
     } else if (sessions_[c.arbiter]->answers_within(patience(c.terms.ttl), now)) {
@@ -237,16 +241,37 @@ void redlock_core::take_what_is_free(claim_id id, time_point now)
         begin_round(id, now);
 }
 
+// Where the arbiter's key is not ours, somebody else may have been granted it, who then waits for
+// the other nodes, not in the queue.
 void redlock_core::look_for_others(claim_id id, time_point now)
 {
-    const claim& c = claims_[id];
+    claim& c = claims_[id];
     const std::size_t arbiter = arbiter_of(c, now);
-    if (arbiter == max_nodes)
+    if (arbiter == max_nodes || c.looking)
         return;
+    const key state = c.at[arbiter].state;
+    if (state != key::ours && state != key::healed)
+        return;
+    c.looking = true;
     queue_.assign(c.resource).append(queue_suffix);
     command_.clear();
     resp::append_command(command_, {"EXISTS", queue_});
     send(arbiter, what::look, id, now);
+}
+
+bool redlock_core::looks_for_others(claim_id id) const noexcept
+{
+    const claim* const c = claims_.find(id);
+    return c != nullptr && c->looking;
+}
+
+void redlock_core::on_looked(claim_id id, bool alone) noexcept
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || !std::exchange(c->looking, false))
+        return;
+    if (alone && c->phase == stage::held)
+        emit({.kind = core::backend_event::what::alone, .tag = c->tag});
 }
 
 void redlock_core::send_confirm(std::size_t node, claim_id id, bool by_text, time_point now)

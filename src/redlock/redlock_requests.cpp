@@ -144,10 +144,8 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         on_confirmed(node, r.reference, kind == what::confirm_by_text, answer, now);
         break;
     case what::look:
-        if (const claim* const c = claims_.find(r.reference);
-            c != nullptr && c->phase == stage::held && answer.front().what == resp::kind::integer &&
-            answer.front().integer == 0)
-            emit({.kind = backend_event::what::alone, .tag = c->tag});
+        on_looked(
+            r.reference, answer.front().what == resp::kind::integer && answer.front().integer == 0);
         break;
     case what::first:
         on_first(node, r.reference, answer, now);
@@ -180,11 +178,13 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         break;
     case what::enqueue:
     case what::enqueue_by_text:
-    case what::look:
     case what::first:
     case what::track:
     case what::tracked:
         break; // the node is down: another one is asked
+    case what::look:
+        on_looked(r.reference, false);
+        break;
     case what::remove:
     case what::remove_by_text:
     case what::pass_on:

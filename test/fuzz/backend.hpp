@@ -28,6 +28,7 @@ public:
         core::time_point granted_at{};
         std::uint64_t holder_before = 0; // 0: it was not passed on yet
         std::size_t passes = 0;          // since nobody else was found to wait
+        bool looking = false;            // for others who wait; they are answered for later
         std::uint64_t fence = 0;         // of its holder
     };
 
@@ -96,11 +97,12 @@ public:
         events_.push_back({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
     }
 
-    void find_alone(std::size_t place)
+    void end_looking(std::size_t place, bool alone)
     {
         claim& c = at(looked_for[place]);
         looked_for.erase(looked_for.begin() + static_cast<std::ptrdiff_t>(place));
-        if (c.now != stage::held)
+        c.looking = false;
+        if (c.now != stage::held || !alone)
             return;
         c.passes = 0;
         events_.push_back({.kind = what::alone, .tag = c.tag});
@@ -155,9 +157,16 @@ public:
     void look_for_others(core::claim_id id, core::time_point) override
     {
         check(at(id).now == stage::held && !is_closed, "only what is held may be wanted by others");
+        check(!at(id).looking, "once is enough");
+        at(id).looking = true;
         looked_for.push_back(id);
         if (answers == at_once::grant)
-            find_alone(looked_for.size() - 1);
+            end_looking(looked_for.size() - 1, true);
+    }
+
+    bool looks_for_others(core::claim_id id) const noexcept override
+    {
+        return claims[id - 1].looking;
     }
 
     void release(core::claim_id id, core::time_point) override

@@ -131,7 +131,7 @@ struct user final : locker_world {
         const std::size_t choice = in.byte();
         const std::size_t releasing = store.unanswered_releases.size();
         if (const std::size_t looks = store.looked_for.size(); looks > 0 && choice >= 128)
-            store.find_alone(choice % looks);
+            store.end_looking(choice % looks, choice < 240);
         else if (releasing > 0)
             store.end_release(
                 choice % releasing, static_cast<holdfast::release_outcome>(choice % 3));

@@ -35,6 +35,7 @@ public:
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
     errc outlook_is = errc::unreachable;
+    bool is_looking = false; // for others
     bool has_queue = false;
     std::optional<errc> refuse_at_once{}; // answer attempts inside the call, as memory() does
     bool grant_at_once = false;
@@ -144,6 +145,8 @@ public:
     {
         record("look for others " + open(id, stage::held, "look for others").resource);
     }
+
+    bool looks_for_others(core::claim_id) const noexcept override { return is_looking; }
 
     void release(core::claim_id id, core::time_point) override
     {

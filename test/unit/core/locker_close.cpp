@@ -199,6 +199,44 @@ BOOST_AUTO_TEST_CASE(the_budget_is_for_others)
     BOOST_TEST(calls() == "release A");
 }
 
+// While the answer whether there are others is under way, it is waited for; but not for longer than
+// the time of the budget.
+BOOST_AUTO_TEST_CASE(the_answer_whether_there_are_others_is_waited_for)
+{
+    usual.handoff_limit = 1;
+    usual.handoff_time = 100ms;
+    for (std::uint64_t tag = 1; tag <= 6; ++tag)
+        acquire(tag, "A", holdfast::forever);
+    slot_id lease = granted();
+    calls();
+    store.is_looking = true;
+    for (int i = 0; i < 3; ++i) {
+        locker.drop(lease, now);
+        lease = handed_over();
+    }
+    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A");
+    pass(100ms);
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "release A");
+}
+
+BOOST_AUTO_TEST_CASE(there_are_others)
+{
+    usual.handoff_limit = 1;
+    for (std::uint64_t tag = 1; tag <= 6; ++tag)
+        acquire(tag, "A", holdfast::forever);
+    slot_id lease = granted();
+    store.is_looking = true;
+    for (int i = 0; i < 3; ++i) {
+        locker.drop(lease, now);
+        lease = handed_over();
+    }
+    store.is_looking = false;
+    calls();
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "release A");
+}
+
 // Where the backend has a queue, others' turn is a place behind them in it, and no pause.
 BOOST_AUTO_TEST_CASE(a_spent_budget_is_a_place_in_the_queue)
 {

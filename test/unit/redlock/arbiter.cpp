@@ -58,6 +58,21 @@ BOOST_AUTO_TEST_CASE(memory_of_contention)
     BOOST_TEST(!known.knows(2, start));
 }
 
+// It counts for one attempt.
+BOOST_AUTO_TEST_CASE(a_turn_that_came_to_nothing)
+{
+    known_contention known;
+    BOOST_TEST(!known.take_fruitless(1));
+    known.note_fruitless(1, 3, start);
+    known.note(1, start);
+    BOOST_TEST(known.knows(1, start));
+    known.forget(1); // nobody waits there
+    BOOST_TEST(!known.knows(1, start));
+    BOOST_TEST(!known.take_fruitless(2));
+    BOOST_TEST((known.take_fruitless(1) == 3u));
+    BOOST_TEST(!known.take_fruitless(1));
+}
+
 // However many resources are contended, the memory is bounded, and what is new counts.
 BOOST_AUTO_TEST_CASE(bounded_memory_of_contention)
 {

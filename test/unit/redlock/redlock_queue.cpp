@@ -205,12 +205,33 @@ BOOST_AUTO_TEST_CASE(looks_for_others)
 {
     const auto first = acquire(7, 'x');
     core->look_for_others(first, now);
+    BOOST_TEST(core->looks_for_others(first));
     run();
+    BOOST_TEST(!core->looks_for_others(first));
     BOOST_TEST(events() == "7 alone");
     ask_in_turn(8, 'y');
     core->look_for_others(first, now);
     run();
     BOOST_TEST(events() == "");
+    BOOST_TEST(!core->looks_for_others(first));
+}
+
+// Whoever was granted the arbiter's key, which is not ours, waits for the other nodes and stands in
+// no queue. Found by the simulator: 80327.
+BOOST_AUTO_TEST_CASE(an_arbiter_that_has_not_granted_knows_nothing_of_others)
+{
+    ask_in_turn(6, 'w');
+    const std::size_t a = arbiter();
+    for (model_node& n : nodes)
+        n.forget_keys();
+    events();
+    occupy(a);
+    const auto first = acquire(7, 'x');
+    core->look_for_others(first, now);
+    BOOST_TEST(!core->looks_for_others(first));
+    run();
+    BOOST_TEST(events() == "");
+    BOOST_TEST(nodes[a].commands() == "");
 }
 
 // A renewal that finds nothing says nothing of a request that was sent after it.

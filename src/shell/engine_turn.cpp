@@ -1,0 +1,165 @@
+// The turns of an engine: what comes of what has happened, and the handlers that are told.
+#include "shell/engine.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace holdfast::shell {
+
+namespace {
+
+constexpr std::size_t enough = 64; // handlers; then others of the execution context have their turn
+
+} // namespace
+
+// Lets the core hear what has happened, until nothing more comes of it; then performs what it has
+// decided.
+void engine::settle(core::time_point now)
+{
+    bool changed = true;
+    while (changed) {
+        core_.wake(now);
+        changed = false;
+        for (link& l : links_)
+            changed = l.follow(now) || changed;
+    }
+    perform_effects();
+    if (has_output())
+        schedule_turn();
+    arm_timer(now);
+}
+
+void engine::perform_effects()
+{
+    while (const auto e = core_.next_effect())
+        perform(*e);
+}
+
+void engine::perform(const core::effect& e)
+{
+    using what = core::effect::what;
+    switch (e.kind) {
+    case what::acquired:
+        if (operation* const op = operations_.find(e.tag, operation::what::acquire)) {
+            lease& granted = static_cast<acquire_operation&>(*op).result<lease>();
+            granted.id_ = e.lease;
+            granted.fence_ = e.fence;
+            operations_.finish(*op, {});
+        }
+        break;
+    case what::wait_ended:
+        if (operation* const op = operations_.find(e.tag, operation::what::acquire)) {
+            static_cast<acquire_operation&>(*op).set_result(lease());
+            operations_.finish(*op, e.reason == errc{} ? error_code() : make_error_code(e.reason));
+        }
+        break;
+    case what::must_stop:
+        operations_.finish_at_lease(e.lease, false, errc::lease_lost);
+        break;
+    case what::gone:
+        operations_.finish_at_lease(e.lease, false, errc::not_held);
+        break;
+    case what::extended:
+        operations_.finish_at_lease(
+            e.lease, true, e.reason == errc{} ? error_code() : make_error_code(e.reason));
+        break;
+    case what::released:
+        if (operation* const op = operations_.find(e.tag, operation::what::release)) {
+            static_cast<release_operation&>(*op).set_result(e.outcome);
+            operations_.finish(*op, {});
+        }
+        break;
+    case what::closed:
+        closed_ = true;
+        operations_.finish_all(operation::what::close, {});
+        break;
+    }
+}
+
+void engine::arm_timer(core::time_point now)
+{
+    const core::time_point wanted = core_.wake_at();
+    if (wanted == core::never && (links_.empty() || closed_) && alarm_.is_set()) {
+        alarm_.clear();
+        timer_->cancel(); // nothing else may be keeping the context running
+        return;
+    }
+    const auto at = alarm_.plan(wanted, now);
+    if (!at)
+        return;
+    timer_->expires_at(to_steady(*at));
+    timer_->async_wait([self = shared_from_this()](error_code ec) {
+        if (ec)
+            return;
+        self->enter([&] { self->alarm_.clear(); }); // settle() does the rest
+    });
+}
+
+void engine::schedule_turn()
+{
+    if (turn_scheduled_ || abandoned_)
+        return;
+    turn_scheduled_ = true;
+    asio::post(executor_, [self = shared_from_this()] { self->turn(); });
+}
+
+void engine::turn()
+{
+    enter([&] {
+        turn_scheduled_ = false;
+        const core::time_point now = shell::now();
+        for (link& l : links_)
+            l.flush(now);
+    });
+}
+
+// After a call of a user. What is left to do, and to tell, has a turn of its own.
+void engine::after_call(core::time_point now)
+{
+    perform_effects();
+    if (operations_.has_finished() || closed_ || core_.wake_at() <= now || has_output())
+        schedule_turn();
+    else
+        arm_timer(now);
+}
+
+// Runs the handlers of what is finished, and of what these finish in their turn: a lease can so
+// pass through many hands without a turn of the loop for each.
+void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
+{
+    if (!operations_.has_finished())
+        return;
+    // A handler may throw out of here; the others must still have their turn.
+    struct delivery {
+        ~delivery()
+        {
+            if (!lock.owns_lock())
+                lock.lock();
+            if (next < batch.size())
+                self.operations_.put_back(
+                    batch.begin() + static_cast<std::ptrdiff_t>(next), batch.end());
+            if (self.operations_.has_finished())
+                self.schedule_turn();
+            batch.clear();
+            self.spare_ = std::move(batch);
+        }
+        engine& self;
+        std::unique_lock<std::mutex>& lock;
+        operation_table::batch batch;
+        std::size_t next = 0;
+    } all{*this, lock, std::move(spare_)};
+    for (std::size_t ran = 0; ran < enough && operations_.has_finished(); ran += all.next) {
+        all.batch.clear();
+        all.next = 0;
+        operations_.take_finished(all.batch);
+        lock.unlock();
+        while (all.next < all.batch.size()) {
+            const std::unique_ptr<operation> op = std::move(all.batch[all.next++]);
+            op->deliver();
+        }
+        lock.lock();
+    }
+}
+
+} // namespace holdfast::shell
