@@ -44,7 +44,7 @@ struct expectation {
     std::size_t counting = 0, waiting = 0;
 };
 
-enum class said : unsigned { nothing, ok, lost, unknown };
+enum class said : unsigned { nothing, ok, lost };
 
 expectation expect(const std::vector<std::size_t>& order, const std::vector<unsigned>& starts,
     const std::vector<unsigned>& answers)
@@ -68,8 +68,6 @@ void answer(fence_round& r, std::size_t node, said what)
         r.record_raise(node, raise_answer::ok);
     else if (what == said::lost)
         r.record_raise(node, raise_answer::lost);
-    else if (what == said::unknown)
-        r.record_raise(node, raise_answer::unknown);
 }
 
 } // namespace
@@ -288,8 +286,9 @@ BOOST_AUTO_TEST_CASE(votes_are_judged_as_in_a_round_without_tokens)
     }
 }
 
-// Every order in which three and four nodes can grant all blocks there are among so many, and all
-// that those who are raised can answer: only who has stored the end of the token's block counts.
+// Every order in which three and four nodes can grant, three blocks that reach into each other, and
+// all that those who are raised can answer: only who has stored the end of the token's block
+// counts.
 BOOST_AUTO_TEST_CASE(counts_exactly_those_that_store_the_token)
 {
     for (std::size_t n = 3; n <= 4; ++n) {
@@ -297,11 +296,11 @@ BOOST_AUTO_TEST_CASE(counts_exactly_those_that_store_the_token)
         for (std::size_t i = 0; i < n; ++i)
             order[i] = i;
         do {
-            for_all_numbers(n, 4, [&](const std::vector<unsigned>& places) {
+            for_all_numbers(n, 3, [&](const std::vector<unsigned>& places) {
                 std::vector<unsigned> starts;
                 for (const unsigned place : places)
-                    starts.push_back(20 + 5 * place); // some reach into others
-                for_all_numbers(n, 4, [&](const std::vector<unsigned>& answers) {
+                    starts.push_back(20 + 5 * place);
+                for_all_numbers(n, 3, [&](const std::vector<unsigned>& answers) {
                     fence_round r(n, block);
                     for (const std::size_t i : order)
                         r.record_grant(i, starts[i]);
