@@ -115,7 +115,7 @@ std::vector<world> beginnings(const scope& s)
 // What led to a state: its ancestors, the first one first. Each is known but for its names, so the
 // steps are taken again, with names that stay.
 std::vector<std::string> tell(const protocol& p, const state_set& states,
-    const std::vector<world>& begun, std::uint32_t last, const step& violating)
+    const std::vector<world>& begun, std::uint32_t last, unsigned wanted)
 {
     std::vector<packed> path;
     for (std::uint32_t at = last;; at = states.parent(at)) {
@@ -140,11 +140,11 @@ std::vector<std::string> tell(const protocol& p, const state_set& states,
             }
         }
     }
-    // Under these names the violating step may have another one: take the first that violates.
+    // Under these names the last step may have another one: take the first that violates.
     p.steps(w, possible);
     for (const step& s : possible) {
         world next = w;
-        if (s.kind == violating.kind && p.take(next, s) != none) {
+        if ((p.take(next, s) & wanted) != none) {
             story.push_back(describe(s, w, next, p));
             break;
         }
@@ -181,7 +181,7 @@ finding explore(const protocol& p, std::size_t most_states, unsigned wanted)
             f.violated = p.take(next, s) & wanted;
             ++f.transitions;
             if (f.violated != none) {
-                f.story = tell(p, states, begun, at, s);
+                f.story = tell(p, states, begun, at, wanted);
                 break;
             }
             states.add(canonical(next, p), at);

@@ -19,6 +19,10 @@
 // that are right: a client counts a key as its own until it expires.
 //
 // States that differ in the names of nodes only, or of clients that have as many attempts, are one.
+// Where the tokens alone are judged (--tokens-only), much less has to be looked at: reduction.cpp.
+//
+// What the test explores: controls/run. By default here: three nodes whose counters are equal, two
+// attempts of one client and one of the other.
 
 #include "model/explorer.hpp"
 #include "model/story.hpp"
@@ -42,7 +46,7 @@ struct wishes {
     std::size_t nodes = 3, most_states = 0;
     unsigned floor = 0;
     std::vector<unsigned> attempts, counters;
-    bool wrong = false, brief = false;
+    bool tokens_only = false, wrong = false, brief = false;
 };
 
 const model::variant& variant_named(const std::string& name)
@@ -66,6 +70,9 @@ model::scope scope_of(const model::variant& v, const wishes& w)
             throw std::invalid_argument("attempts: two numbers up to 2");
         std::ranges::copy(w.attempts, s.attempts.begin());
     }
+    s.tokens_only = w.tokens_only;
+    if (s.tokens_only && w.variant != "right")
+        throw std::invalid_argument("--tokens-only is for the protocol as it is");
     if (!w.counters.empty())
         s.counters = 0;
     for (const unsigned c : w.counters) {
@@ -115,6 +122,7 @@ try {
             "each node begins with one of these counters")
         ("floor", po::value(&w.floor)->default_value(0),
             "each attempt may come with this floor, or none")
+        ("tokens-only", "do not judge who holds the lock: there is much less to explore")
         ("most-states", po::value(&w.most_states)->default_value(60'000'000),
             "give up after so many")
         ("wrong", "what was built is known to be wrong: exit status 0 if it is caught")
@@ -133,6 +141,7 @@ try {
                       << (v.breaks != model::none ? "wrong" : "right") << '\n';
         return 0;
     }
+    w.tokens_only = given.contains("tokens-only");
     w.wrong = given.contains("wrong");
     w.brief = given.contains("brief");
     return run(w);

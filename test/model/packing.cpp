@@ -127,7 +127,6 @@ world swapped(const world& w, std::size_t nodes) noexcept
             n.lock = static_cast<std::uint8_t>((n.lock - 1) % 4 < 2 ? n.lock + 2 : n.lock - 2);
         n.grants = swapped_bits(n.grants);
         n.raises = swapped_bits(n.raises);
-        n.copies = swapped_bits(n.copies);
         std::swap(n.talks[0], n.talks[1]);
     }
     return other;

@@ -56,6 +56,8 @@ struct fenced_register {
 void protocol::steps(const world& w, std::vector<step>& found) const
 {
     found.clear();
+    if (scope_.tokens_only)
+        return fewer_steps(w, found);
     for (std::size_t c = 0; c < clients; ++c)
         client_steps(w, c, found);
     for (std::size_t i = 0; i < scope_.nodes; ++i)
@@ -76,7 +78,7 @@ void protocol::client_steps(const world& w, std::size_t which, std::vector<step>
         return;
     const attempt a = attempt_of(which, c.index);
     for (std::uint8_t i = 0; i < scope_.nodes; ++i) {
-        if (w.nodes[i].talks[which].unread != 0)
+        if (w.nodes[i].talks[which].unread != 0 && !scope_.tokens_only)
             found.push_back({.kind = kind::read, .who = a, .node = i});
         if (how_.counter_read_at_use && c.now == phase::held)
             found.push_back({.kind = kind::use, .who = a, .node = i});
@@ -112,7 +114,7 @@ void protocol::node_steps(const world& w, std::size_t at, std::vector<step>& fou
         found.push_back({.kind = kind::forget, .node = i});
 }
 
-unsigned protocol::take(world& w, const step& s) const
+unsigned protocol::perform(world& w, const step& s) const
 {
     node& n = w.nodes[s.node];
     talk& t = n.talks[client_of(s.who)];
@@ -131,6 +133,13 @@ unsigned protocol::take(world& w, const step& s) const
         return judge_use(w, s.who, s.node);
     case kind::grant:
         violated = execute_grant(w, s.who, s.node, s.flag);
+        if (scope_.tokens_only && !s.flag && t.unread != 0)
+            violated |= feed(w, s.who, input::granted, s.node, std::exchange(t.unread, number{0}));
+        break;
+    case kind::stray:
+        --n.copies;
+        grant(n, s.who, 0, how_);
+        n.lock = 0;
         break;
     case kind::raise:
         return execute_raise(w, s.who, s.node);
@@ -220,7 +229,7 @@ unsigned protocol::execute_grant(world& w, attempt a, std::size_t at, bool repla
     node& n = w.nodes[at];
     client& c = w.who[client_of(a)];
     talk& t = n.talks[client_of(a)];
-    if (has(n.copies, a))
+    if (how_.grants_resent && has(n.copies, a))
         n.copies = without(n.copies, a);
     else
         n.grants = without(n.grants, a);

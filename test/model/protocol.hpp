@@ -22,13 +22,15 @@ struct step {
         raise,
         extend,
         remove,
+        stray,  // a request of an attempt that has ended is granted, and the key is gone at once
         expire, // the key of a node
         forget, // all that a node has
     };
     what kind = what::begin;
     attempt who = 0;
     std::uint8_t node = 0;
-    bool flag = false; // begin: with a floor; grant: its answer replaces one that is still unread
+    // begin: with a floor; grant: its answer replaces one that is still unread, or is not read yet
+    bool flag = false;
 
     friend bool operator==(const step&, const step&) = default;
 };
@@ -46,7 +48,11 @@ public:
     void steps(const world& w, std::vector<step>& found) const;
 
     // Does it; returns what it violates.
-    unsigned take(world& w, const step& s) const;
+    unsigned take(world& w, const step& s) const
+    {
+        const unsigned violated = perform(w, s);
+        return scope_.tokens_only ? violated | reduce(w) : violated;
+    }
 
     // Whether nobody will be granted anything any more.
     bool over(const world& w) const noexcept;
@@ -61,6 +67,7 @@ public:
     round_book& rounds() const noexcept { return rounds_; }
 
 private:
+    unsigned perform(world& w, const step& s) const;
     void client_steps(const world& w, std::size_t client, std::vector<step>& found) const;
     void node_steps(const world& w, std::size_t node, std::vector<step>& found) const;
 
@@ -75,6 +82,11 @@ private:
     unsigned judge_use(const world& w, attempt a, std::size_t node) const;
 
     bool valid(const world& w, std::size_t client) const noexcept;
+
+    void fewer_steps(const world& w, std::vector<step>& found) const;
+    unsigned settle(world& w, std::size_t client) const;
+    unsigned reduce(world& w) const;
+
     void forget_dead_raises(world& w, std::size_t node) const noexcept;
 
     scope scope_;

@@ -112,6 +112,8 @@ std::string describe(const step& s, const world& before, const world& after, con
         return node + " executes EXTEND of " + who + ": counter " + counter;
     case kind::remove:
         return node + " executes DEL of " + who;
+    case kind::stray:
+        return node + " executes an old GRANT: counter " + counter + ", and its key expires";
     case kind::expire:
         return "the key of " + who + " expires at " + node;
     case kind::forget:
