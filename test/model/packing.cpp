@@ -162,15 +162,6 @@ packed sorted(const world& w, std::size_t nodes, round_book& rounds)
 
 } // namespace
 
-packed pack(const world& w, std::size_t nodes) noexcept
-{
-    packed p{};
-    for (std::size_t i = 0; i < nodes; ++i)
-        p[i] = pack(w.nodes[i]);
-    pack_clients(w, p, nodes);
-    return p;
-}
-
 world unpack(const packed& p, std::size_t nodes) noexcept
 {
     world w;

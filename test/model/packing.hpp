@@ -17,7 +17,6 @@ constexpr std::size_t words(std::size_t nodes) noexcept
     return nodes + 3;
 }
 
-packed pack(const world& w, std::size_t nodes) noexcept;
 world unpack(const packed& p, std::size_t nodes) noexcept;
 
 // One of all the worlds that differ in the names of nodes and, if the clients have as many attempts

@@ -31,8 +31,6 @@ struct step {
     std::uint8_t node = 0;
     // begin: with a floor; grant: its answer replaces one that is still unread, or is not read yet
     bool flag = false;
-
-    friend bool operator==(const step&, const step&) = default;
 };
 
 // What can happen in a world, and what becomes of it.
@@ -63,7 +61,6 @@ public:
     }
 
     const scope& size() const noexcept { return scope_; }
-    const rules& how() const noexcept { return how_; }
     round_book& rounds() const noexcept { return rounds_; }
 
 private:
@@ -83,6 +80,7 @@ private:
 
     bool valid(const world& w, std::size_t client) const noexcept;
 
+    // What is left out where the tokens alone are judged, see reduction.cpp.
     void fewer_steps(const world& w, std::vector<step>& found) const;
     unsigned settle(world& w, std::size_t client) const;
     unsigned reduce(world& w) const;

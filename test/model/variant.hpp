@@ -40,7 +40,8 @@ struct scope {
     std::array<unsigned, clients> attempts{2, 1};
     std::uint32_t counters = 1; // with which a node may begin: a bit for each
     number floor = 0;           // with which an attempt may come; 0: none does
-    bool tokens_only = false;   // leases are not judged, and less is to be explored: see reduce()
+    bool tokens_only =
+        false; // leases are not judged, and less is to be explored: see reduction.cpp
 };
 
 struct variant {

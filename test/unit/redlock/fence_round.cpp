@@ -81,6 +81,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_grant_alike_need_no_raise)
     r.record_grant(0, 100);
     r.record_grant(3, 100);
     BOOST_TEST(r.token() == 0u);
+    BOOST_TEST(!r.counts(3));
     BOOST_TEST(r.judge() == verdict::undecided);
     r.record_grant(4, 100);
     BOOST_TEST(r.judge() == verdict::acquired);
