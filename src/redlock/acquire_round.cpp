@@ -12,7 +12,7 @@ acquire_round::acquire_round(std::size_t nodes) noexcept : nodes_(static_cast<st
 
 void acquire_round::record(std::size_t node, vote v) noexcept
 {
-    assert(node < nodes_ && v != vote::pending);
+    assert(node < nodes_);
     --counts_[static_cast<std::size_t>(votes_[node])];
     votes_[node] = v;
     ++counts_[static_cast<std::size_t>(v)];

@@ -28,8 +28,8 @@ public:
     // Precondition: 1 <= nodes <= max_nodes.
     explicit acquire_round(std::size_t nodes) noexcept;
 
-    // The latest vote of a node counts: `unknown` may become `granted` when its answer is late.
-    // Precondition: node < nodes; v != pending.
+    // The latest vote of a node counts: `unknown` may become `granted` when its answer is late, and
+    // `pending` once more when the node is asked for more. Precondition: node < nodes.
     void record(std::size_t node, vote v) noexcept;
 
     // As soon as the votes allow: the stragglers are not waited for.

@@ -1,7 +1,7 @@
 # holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [COMPILE <file>...])
 #
-# Builds the simulation with a few lines of the library, or of what it runs on, replaced by wrong
-# ones: `control_<name>`. Nothing of this is in what ships. It is an error if a text is not in its
+# Builds ${holdfast_control_main} with a few lines of the library, or of what it runs on, replaced
+# by wrong ones: `control_<name>`. Nothing of this is in what ships. It is an error if a text is not in its
 # file exactly once: then the control would prove nothing.
 #
 # A header needs COMPILE: the sources that include it.
@@ -50,7 +50,7 @@ function(holdfast_control name what)
     add_executable(control_${name} ${sources})
     target_include_directories(control_${name} BEFORE PRIVATE ${folder}/src ${folder}/test)
     target_compile_options(control_${name} PRIVATE -w)
-    target_link_libraries(control_${name} PRIVATE holdfast_simulation_main)
+    target_link_libraries(control_${name} PRIVATE ${holdfast_control_main})
     set(holdfast_controls
         "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}\n" PARENT_SCOPE)
 endfunction()

@@ -202,4 +202,19 @@ BOOST_AUTO_TEST_CASE(a_late_answer_replaces_unknown)
     BOOST_TEST(r.of(2) == vote::granted);
 }
 
+// What it has said is not enough any more, or not good enough: everything is open again.
+BOOST_AUTO_TEST_CASE(a_node_that_is_asked_for_more_is_pending_again)
+{
+    acquire_round r(3);
+    r.record(0, vote::granted);
+    r.record(1, vote::granted);
+    BOOST_TEST(r.judge() == verdict::acquired);
+    r.record(1, vote::pending);
+    BOOST_TEST(r.judge() == verdict::undecided);
+    BOOST_TEST(r.count(vote::pending) == 2u);
+    BOOST_TEST(r.count(vote::granted) == 1u);
+    r.record(1, vote::granted);
+    BOOST_TEST(r.judge() == verdict::acquired);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,97 @@
+#include "redlock/fence_round.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace holdfast::redis {
+
+namespace {
+
+static_assert(max_nodes <= 16, "a bit for each node in 16");
+
+constexpr std::uint16_t bit_of(std::size_t node) noexcept
+{
+    return static_cast<std::uint16_t>(1u << node);
+}
+
+} // namespace
+
+fence_round::fence_round(std::size_t nodes, std::uint64_t block) noexcept
+    : round_(nodes),
+      block_(block),
+      nodes_(static_cast<std::uint8_t>(nodes))
+{
+    assert(block >= 1);
+}
+
+void fence_round::record(std::size_t node, vote v) noexcept
+{
+    assert(v != vote::pending && v != vote::granted && starts_[node] == 0);
+    round_.record(node, v);
+}
+
+void fence_round::record_grant(std::size_t node, std::uint64_t start) noexcept
+{
+    assert(node < nodes_ && start >= 1 && starts_[node] == 0);
+    starts_[node] = start;
+    round_.record(node, vote::granted);
+    if (token_ != 0)
+        compare(node);
+    else if (round_.count(vote::granted) == majority(nodes_))
+        fix_token();
+}
+
+void fence_round::fix_token() noexcept
+{
+    token_ = *std::max_element(starts_.begin(), starts_.begin() + nodes_);
+    for (std::size_t i = 0; i < nodes_; ++i) {
+        if (starts_[i] != 0)
+            compare(i);
+    }
+}
+
+// Whether a grant counts as it is. That its block reaches the token is not enough: the counter must
+// be past all that we publish. And where more was granted than the token, somebody may have
+// published the token already.
+void fence_round::compare(std::size_t node) noexcept
+{
+    if (starts_[node] > token_) {
+        round_.record(node, vote::refused);
+    } else if (starts_[node] < token_) {
+        round_.record(node, vote::pending);
+        to_raise_ |= bit_of(node);
+    }
+}
+
+std::optional<fence_round::raise> fence_round::next_raise() noexcept
+{
+    if (to_raise_ == 0)
+        return std::nullopt;
+    const auto node = static_cast<std::size_t>(std::countr_zero(to_raise_));
+    to_raise_ = static_cast<std::uint16_t>(to_raise_ & ~bit_of(node));
+    return raise{node, end_of_block(starts_[node]), end_of_block(token_)};
+}
+
+void fence_round::record_raise(std::size_t node, raise_answer answer) noexcept
+{
+    assert(node < nodes_ && starts_[node] != 0 && starts_[node] < token_);
+    switch (answer) {
+    case raise_answer::ok:
+        round_.record(node, vote::granted);
+        break;
+    case raise_answer::lost: // it expired, or somebody else has it by now
+        round_.record(node, vote::refused);
+        break;
+    case raise_answer::unknown:
+        round_.record(node, vote::unknown);
+        break;
+    }
+}
+
+bool fence_round::counts(std::size_t node) const noexcept
+{
+    return token_ != 0 && round_.of(node) == vote::granted;
+}
+
+} // namespace holdfast::redis

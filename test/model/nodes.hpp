@@ -1,0 +1,24 @@
+#pragma once
+
+#include "model/variant.hpp"
+#include "model/world.hpp"
+
+// The scripts that nodes run, each of them atomic.
+namespace holdfast::model {
+
+// Whether the lock holds the value of this attempt.
+bool holds(const node& n, attempt a, const rules& how) noexcept;
+
+// The start of the block; 0: refused, somebody has the key (be it the attempt itself).
+number grant(node& n, attempt a, number floor, const rules& how);
+
+// Whether the key is still that of the grant after which the counter was `from`.
+bool raise(node& n, attempt a, number from, number to, const rules& how) noexcept;
+
+// Whether the key is there; it heals a counter that is behind the end of the lease's block.
+bool extend(node& n, attempt a, number end_of_block, const rules& how) noexcept;
+
+// Whether it was there.
+bool remove(node& n, attempt a, const rules& how) noexcept;
+
+} // namespace holdfast::model
