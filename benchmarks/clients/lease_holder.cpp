@@ -64,19 +64,6 @@ asio::awaitable<void> acquire_share(holder& all)
     --all.running;
 }
 
-asio::awaitable<void> acquire_all(holder& all)
-{
-    all.leases.reserve(all.wanted.leases);
-    all.running = std::min<std::size_t>(100, all.wanted.leases);
-    for (std::size_t i = all.running; i > 0; --i)
-        asio::co_spawn(all.locker.get_executor(), acquire_share(all), [](std::exception_ptr error) {
-            if (error)
-                std::rethrow_exception(error);
-        });
-    while (all.running > 0)
-        co_await asio::post(asio::use_awaitable);
-}
-
 asio::awaitable<void> release_share(holder& all)
 {
     while (!all.leases.empty()) {
@@ -84,6 +71,20 @@ asio::awaitable<void> release_share(holder& all)
         all.leases.pop_back();
         co_await last.release();
     }
+    --all.running;
+}
+
+// A hundred at a time.
+asio::awaitable<void> share_out(holder& all, asio::awaitable<void> (*share)(holder&))
+{
+    all.running = 100;
+    for (std::size_t i = all.running; i > 0; --i)
+        asio::co_spawn(all.locker.get_executor(), share(all), [](std::exception_ptr error) {
+            if (error)
+                std::rethrow_exception(error);
+        });
+    while (all.running > 0)
+        co_await asio::post(asio::use_awaitable);
 }
 
 void print_figures(
@@ -112,7 +113,8 @@ asio::awaitable<void> hold_all(holder& all)
         co_await lease.release();
     }
     const usage empty;
-    co_await acquire_all(all);
+    all.leases.reserve(all.wanted.leases);
+    co_await share_out(all, acquire_share);
     const std::uint64_t renewals = all.locker.stats().renewals;
     const usage full;
     asio::steady_timer timer(
@@ -120,7 +122,7 @@ asio::awaitable<void> hold_all(holder& all)
     co_await timer.async_wait(asio::use_awaitable);
     const usage end;
     print_figures(all, empty, full, end, renewals);
-    co_await release_share(all);
+    co_await share_out(all, release_share);
     co_await all.locker.close();
 }
 

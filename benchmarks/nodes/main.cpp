@@ -45,6 +45,7 @@ public:
     explicit nodes(const settings& wanted) : servers_(holdfast::test::start_servers(wanted.count))
     {
         for (std::size_t i = wanted.count - wanted.slow; i < wanted.count; ++i) {
+            prompt_.emplace_back(servers_[i].port());
             fault_proxy& proxy = slow_.emplace_back(servers_[i].port());
             holdfast::test::link_faults late;
             late.to_client.delay = std::chrono::milliseconds(wanted.delay_ms);
@@ -58,25 +59,25 @@ public:
 
     json::object addresses() const
     {
-        json::array slow, refused, black_holes, servers;
+        json::array slow, prompt, refused, black_holes, servers;
         for (const auto& server : servers_)
             servers.emplace_back(server.url());
         for (const auto& proxy : slow_)
             slow.emplace_back(proxy.url());
+        for (const auto& proxy : prompt_)
+            prompt.emplace_back(proxy.url());
         for (const auto& socket : refusing_)
             refused.emplace_back(url(socket.local_endpoint().port()));
         for (const auto& acceptor : silent_)
             black_holes.emplace_back(url(acceptor.local_endpoint().port()));
-        return {{"servers", servers}, {"slow", slow}, {"refused", refused},
+        return {{"servers", servers}, {"slow", slow}, {"prompt", prompt}, {"refused", refused},
             {"black_holes", black_holes}};
     }
-
-    std::string about() { return servers_.front().command({"INFO", "server"}); }
 
 private:
     asio::io_context io_;
     std::vector<holdfast::test::redis_server> servers_;
-    std::vector<fault_proxy> slow_;
+    std::vector<fault_proxy> slow_, prompt_;
     std::vector<tcp::socket> refusing_;
     std::vector<tcp::acceptor> silent_;
 };
@@ -88,8 +89,9 @@ bool parse(settings& wanted, int argc, char** argv)
         return po::value(&n)->default_value(n)->value_name("N");
     };
     options.add_options()("help", "this text")("count", number(wanted.count), "Redis servers")(
-        "slow", number(wanted.slow), "so many of them, the last, also through a slow proxy")(
-        "delay", number(wanted.delay_ms), "milliseconds by which its answers are late")(
+        "slow", number(wanted.slow),
+        "so many of them, the last, also through proxies, slow and prompt ones")(
+        "delay", number(wanted.delay_ms), "milliseconds by which answers of a slow one are late")(
         "refused", number(wanted.refused), "addresses that refuse connections")(
         "black-holes", number(wanted.black_holes), "addresses that never answer");
     po::variables_map given;
@@ -110,10 +112,8 @@ try {
     if (!parse(wanted, argc, argv))
         return 0;
     std::signal(SIGINT, SIG_IGN); // the harness hears it, and lets us go
-    nodes all(wanted);
-    json::object line = all.addresses();
-    line["about"] = all.about();
-    std::cout << json::serialize(line) << std::endl;
+    const nodes all(wanted);
+    std::cout << json::serialize(all.addresses()) << std::endl;
     while (std::getchar() != EOF) {
     }
 } catch (const std::exception& e) {
