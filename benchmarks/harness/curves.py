@@ -9,7 +9,7 @@ def sweep(clients, points, repetitions, run):
     """name -> list of {x, rate, cpu_us}; `run(client, x)` gives one measurement or None."""
     curves = {client.name: [] for client in clients}
     for x in points:
-        able = [client for client in clients if x <= getattr(client, "most", x)]
+        able = [client for client in clients if x <= client.most]
         results = interleaved(
             {client.name: lambda client=client: run(client, x) for client in able}, repetitions)
         for name, rows in results.items():
@@ -21,8 +21,6 @@ def sweep(clients, points, repetitions, run):
 
 def concurrency(plan):
     clients = [wire_limit(plan.build), holdfast(plan.build), *plan.peers]
-    for client in plan.peers:
-        client.most = 1024
     with Nodes(plan.build) as nodes:
         return sweep(clients, plan.concurrencies, plan.curve_repetitions,
                      lambda client, x: client.run(nodes.servers, x, plan.curve_ms))
