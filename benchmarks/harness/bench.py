@@ -3,6 +3,8 @@
 import argparse
 import datetime
 import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -34,6 +36,7 @@ class Plan:
         self.curve_hold_ms = 10_000  # in which each lease is renewed once
         self.peers, self.skipped = peers(arguments.build, arguments.modules)
         self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        self.load_before = f"{os.getloadavg()[0]:.2f}"
         self.machine = {}
 
 
@@ -88,4 +91,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        sys.exit(f"bench: {error}")

@@ -42,6 +42,10 @@ class Measure:
             return float("inf")
         return abs(self.values["median"] - self.bound) / self.bound
 
+    def within_spread(self):
+        """Whether some repetitions have reached the bound and others have not."""
+        return self.values["min"] < self.bound < self.values["max"]
+
     def as_json(self):
         return {"what": self.what, **self.values, "unit": self.unit, "relation": self.relation,
                 "bound": self.bound, "reached": self.reached(), "absolute": self.absolute}

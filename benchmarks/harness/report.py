@@ -21,10 +21,12 @@ def with_spread(values, unit=""):
 def verdict(measure):
     if measure.reached() is None:
         return ""
+    mixed = measure.within_spread()
     if measure.reached():
-        return "yes"
+        return "yes, but not in each repetition" if mixed else "yes"
     beyond = measure.missed_by()
-    return "**no**" if beyond == float("inf") else f"**no**, by {100 * beyond:.0f} %"
+    text = "**no**" if beyond == float("inf") else f"**no**, by {100 * beyond:.0f} %"
+    return f"{text}, but in some repetitions" if mixed else text
 
 
 def row_lines(rows):
