@@ -83,8 +83,9 @@ def plots_of(curves):
     yield of_clients("cpu_nodes", "CPU of the client, 256 in flight", "nodes",
                      "microseconds for an acquire + release", curves["nodes"], "cpu_us", "y",
                      y_format="%g", extra="set xtics (1,3,5,7)")
-    waits = Plot("wait_waiters", "Wait for one resource, holdfast, one process, 5 nodes", "waiters",
-                 "milliseconds", "xy", y_format="%g")
+    waits = Plot("wait_waiters", "Wait for one resource, holdfast, one process, 5 nodes",
+                 "coroutines that want it again and again", "wait, milliseconds", "xy",
+                 y_format="%g")
     for figure in ("p50", "p99", "max"):
         waits.add(figure, points(curves["waiting"]["holdfast"], figure))
     yield waits
