@@ -4,6 +4,7 @@ import argparse
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -67,6 +68,7 @@ def parse():
 
 def main():
     arguments = parse()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments.out.mkdir(parents=True, exist_ok=True)
     plan = Plan(arguments)
     begin = time.monotonic()

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from figures import Measure, Row, median, spread
+from programs import die_with_us
 
 
 def run_once(plan, folder, number):
@@ -13,7 +14,7 @@ def run_once(plan, folder, number):
     subprocess.run([str(plan.build / "benchmarks" / "contention"), "local", "memory", "processes",
                     "--processes", "8", "16", "--repetitions=1", f"--length={plan.run_ms}",
                     f"--json={file}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   timeout=300, check=True)
+                   timeout=300, check=True, preexec_fn=die_with_us)
     return json.loads(file.read_text())
 
 

@@ -1,12 +1,23 @@
 """The programs that are measured, and the nodes that they are pointed at."""
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 PEERS = Path(__file__).resolve().parent.parent / "peers"
+
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_us():
+    """In a child: the kernel ends it with the harness, however that ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Nodes:
@@ -39,7 +50,8 @@ def run_json(command, urls, options, environment=None, limit=180):
     for name, value in options.items():
         words += [f"--{name}"] if value is True else [f"--{name}={value}"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=limit, env=environment)
+                          stderr=subprocess.PIPE, text=True, timeout=limit, env=environment,
+                          preexec_fn=die_with_us)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]}: {done.stderr.strip()[-500:]}")
     return json.loads(done.stdout)
