@@ -1,29 +1,18 @@
 #include "wire_limit.hpp"
 
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
+#include "redlock/scripts.hpp"
+#include "wire_connection.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <deque>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace benchmark {
-
 namespace {
-
-constexpr std::string_view release_text =
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
 
 std::string encoded(const std::vector<std::string>& words)
 {
@@ -33,134 +22,164 @@ std::string encoded(const std::vector<std::string>& words)
     return out;
 }
 
-[[noreturn]] void fail(const char* what)
-{
-    throw std::system_error(errno, std::generic_category(), what);
-}
-
-class connection {
-public:
-    explicit connection(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0))
-    {
-        sockaddr_in where{};
-        where.sin_family = AF_INET;
-        where.sin_port = htons(port);
-        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        const int yes = 1;
-        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0)
-            fail("connect");
-    }
-    connection(const connection&) = delete;
-    connection& operator=(const connection&) = delete;
-    ~connection() { ::close(socket_); }
-
-    int handle() const { return socket_; }
-
-    void send(std::string_view bytes)
-    {
-        while (!bytes.empty()) {
-            const ssize_t n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (n <= 0)
-                fail("send");
-            bytes.remove_prefix(static_cast<std::size_t>(n));
-        }
-    }
-
-    // Reads once and returns how many replies came: each of ours is one line.
-    std::size_t receive()
-    {
-        const ssize_t n = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
-        if (n <= 0)
-            fail("recv");
-        return static_cast<std::size_t>(std::count(buffer_.begin(), buffer_.begin() + n, '\n'));
-    }
-
-    std::string line()
-    {
-        std::string all;
-        while (!all.ends_with("\r\n") || std::count(all.begin(), all.end(), '\n') < 2) {
-            const ssize_t n = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
-            if (n <= 0)
-                fail("recv");
-            all.append(buffer_.data(), static_cast<std::size_t>(n));
-        }
-        return all;
-    }
-
-private:
-    int socket_;
-    std::array<char, 64 * 1024> buffer_{};
+struct resource {
+    std::string set, remove, pass_on; // encoded
+    std::uint32_t step = 0;           // even: its SETs are under way; odd: its deletions
+    std::size_t answers = 0;          // to this step
+    clock::time_point asked, acquired;
 };
 
-void wait_for_all(std::deque<connection>& nodes, int poll, std::size_t replies_each)
+class wire {
+public:
+    wire(const std::vector<std::uint16_t>& ports, const load& wanted);
+    ~wire() { ::close(poll_); }
+    wire(const wire&) = delete;
+    wire& operator=(const wire&) = delete;
+
+    result run();
+
+private:
+    void connect(const std::vector<std::uint16_t>& ports);
+    void encode(std::size_t i);
+    void send_step(std::size_t i);
+    void on_reply(expected_reply reply);
+    void turn();
+    void flush(std::size_t node);
+    void run_until(clock::time_point end);
+
+    load wanted_;
+    meter meter_;
+    std::deque<wire_connection> nodes_;
+    std::vector<bool> stuck_; // takes no more for now
+    std::vector<resource> resources_;
+    std::size_t majority_;
+    bool stopping_ = false;
+    int poll_ = ::epoll_create1(0);
+};
+
+wire::wire(const std::vector<std::uint16_t>& ports, const load& wanted)
+    : wanted_(wanted),
+      meter_(wanted),
+      stuck_(ports.size()),
+      resources_(wanted.concurrency),
+      majority_(ports.size() / 2 + 1)
 {
-    std::vector<std::size_t> missing(nodes.size(), replies_each);
-    std::size_t open = nodes.size();
-    while (open > 0) {
-        std::array<epoll_event, 16> events{};
-        const int n = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), -1);
-        for (int i = 0; i < n; ++i) {
-            const auto node = events[static_cast<std::size_t>(i)].data.u64;
-            missing[node] -= nodes[node].receive();
-            open -= missing[node] == 0 ? 1u : 0u;
-        }
+    connect(ports);
+    for (std::size_t i = 0; i < resources_.size(); ++i)
+        encode(i);
+}
+
+void wire::connect(const std::vector<std::uint16_t>& ports)
+{
+    using namespace holdfast::redis;
+    for (const std::uint16_t port : ports) {
+        wire_connection& node = nodes_.emplace_back(port);
+        for (const script& s : {release_script, pass_on_script})
+            node.ask(encoded({"SCRIPT", "LOAD", std::string(s.text)}));
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = nodes_.size() - 1;
+        ::epoll_ctl(poll_, EPOLL_CTL_ADD, node.handle(), &event);
     }
+}
+
+void wire::encode(std::size_t i)
+{
+    using namespace holdfast::redis;
+    const std::string key = "limit:" + std::to_string(i), token(32, 'f');
+    resources_[i].set = encoded({"SET", key, token, "NX", "PX", "10000"});
+    resources_[i].remove =
+        encoded({"EVALSHA", std::string(release_script.digest), "1", key, token});
+    resources_[i].pass_on = encoded({"EVALSHA", std::string(pass_on_script.digest), "2", key,
+        key + std::string(queue_suffix), token, "500", ""});
+}
+
+void wire::send_step(std::size_t i)
+{
+    const resource& r = resources_[i];
+    const std::size_t arbiter = i % nodes_.size();
+    const expected_reply reply{static_cast<std::uint32_t>(i), r.step};
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+        const bool removing = r.step % 2 != 0;
+        nodes_[node].queue(!removing ? r.set : node == arbiter ? r.pass_on : r.remove, reply);
+    }
+}
+
+void wire::on_reply(expected_reply reply)
+{
+    resource& r = resources_[reply.resource];
+    if (reply.step != r.step || ++r.answers < majority_)
+        return; // of a step that a majority has answered before, or not yet enough
+    r.answers = 0;
+    const bool removed = r.step % 2 != 0;
+    ++r.step;
+    if (!removed) {
+        r.acquired = meter_.now();
+    } else {
+        meter_.count(r.asked, r.acquired);
+        if (stopping_)
+            return;
+        r.asked = meter_.now();
+    }
+    send_step(reply.resource);
+}
+
+void wire::flush(std::size_t node)
+{
+    const bool stuck = !nodes_[node].flush();
+    if (stuck == stuck_[node])
+        return;
+    stuck_[node] = stuck;
+    epoll_event event{};
+    event.events = stuck ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    event.data.u64 = node;
+    ::epoll_ctl(poll_, EPOLL_CTL_MOD, nodes_[node].handle(), &event);
+}
+
+void wire::turn()
+{
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        flush(node);
+    std::array<epoll_event, 16> events{};
+    const int n = ::epoll_wait(poll_, events.data(), static_cast<int>(events.size()), 1'000);
+    for (int i = 0; i < n; ++i) {
+        const epoll_event& event = events[static_cast<std::size_t>(i)];
+        if ((event.events & ~std::uint32_t(EPOLLOUT)) != 0)
+            nodes_[event.data.u64].receive([this](expected_reply reply) { on_reply(reply); });
+    }
+}
+
+void wire::run_until(clock::time_point end)
+{
+    while (clock::now() < end)
+        turn();
+}
+
+result wire::run()
+{
+    for (std::size_t i = 0; i < resources_.size(); ++i) {
+        resources_[i].asked = meter_.now();
+        send_step(i);
+    }
+    const auto begin = clock::now() + wanted_.warm_up;
+    run_until(begin);
+    meter_.begin();
+    run_until(begin + wanted_.length);
+    meter_.end();
+
+    stopping_ = true; // no key is left behind
+    for (const wire_connection& node : nodes_) {
+        while (!node.idle())
+            turn();
+    }
+    return meter_.take();
 }
 
 } // namespace
 
-double cpu_seconds_now()
+result run_wire_limit(const std::vector<std::uint16_t>& ports, const load& wanted)
 {
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-    };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
-result run_wire_limit(
-    const std::vector<std::uint16_t>& ports, std::size_t depth, std::chrono::milliseconds length)
-{
-    std::deque<connection> nodes;
-    const int poll = ::epoll_create1(0);
-    std::string digest;
-    for (const std::uint16_t port : ports) {
-        connection& node = nodes.emplace_back(port);
-        node.send(encoded({"SCRIPT", "LOAD", std::string(release_text)}));
-        digest = node.line().substr(5, 40);
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.u64 = nodes.size() - 1;
-        ::epoll_ctl(poll, EPOLL_CTL_ADD, node.handle(), &event);
-    }
-
-    std::string sets, removes;
-    for (std::size_t i = 0; i < depth; ++i) {
-        const std::string key = "wire:" + std::to_string(i);
-        const std::string token(32, 'f');
-        sets += encoded({"SET", key, token, "NX", "PX", "10000"});
-        removes += encoded({"EVALSHA", digest, "1", key, token});
-    }
-
-    using clock = std::chrono::steady_clock;
-    const auto begin = clock::now();
-    const double cpu_begin = cpu_seconds_now();
-    result r;
-    while (clock::now() - begin < length) {
-        for (connection& node : nodes)
-            node.send(sets);
-        wait_for_all(nodes, poll, depth);
-        for (connection& node : nodes)
-            node.send(removes);
-        wait_for_all(nodes, poll, depth);
-        r.locks += depth;
-    }
-    r.seconds = std::chrono::duration<double>(clock::now() - begin).count();
-    r.cpu_seconds = cpu_seconds_now() - cpu_begin;
-    ::close(poll);
-    return r;
+    return wire(ports, wanted).run();
 }
 
 } // namespace benchmark

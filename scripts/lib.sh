@@ -66,7 +66,7 @@ with_clang=no
 missing_packages() {
     local boost clang package packages
     boost=$(boost_suffix)
-    packages=(g++ cmake ninja-build redis-server
+    packages=(g++ cmake ninja-build redis-server valgrind
         "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev")
     if [[ $with_clang == yes ]]; then
         clang=$(clang_version)

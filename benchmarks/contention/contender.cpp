@@ -3,7 +3,7 @@
 #include "arrivals.hpp"
 #include "child_process.hpp"
 #include "timeline.hpp"
-#include "wire_limit.hpp"
+#include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 

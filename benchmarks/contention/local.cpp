@@ -1,7 +1,7 @@
 #include "local.hpp"
 
 #include "arrivals.hpp"
-#include "wire_limit.hpp"
+#include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 

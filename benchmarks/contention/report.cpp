@@ -2,7 +2,7 @@
 
 #include "machine.hpp"
 
-#include <boost/json/src.hpp> // the library itself: it needs no linking then
+#include <boost/json/serialize.hpp>
 
 #include <cstdarg>
 #include <cstdio>

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/program_options.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace benchmark {
+
+// The command line of a client of the harness: its own options, and the nodes. False: it asked for
+// help, and has it.
+inline bool parse(boost::program_options::options_description& options,
+    std::vector<std::string>& nodes, int argc, char** argv)
+{
+    namespace po = boost::program_options;
+    options.add_options()("help", "this text")(
+        "node", po::value(&nodes)->required()->value_name("URL"), "a Redis node; again for more");
+    po::variables_map given;
+    po::store(po::parse_command_line(argc, argv, options), given);
+    if (given.count("help") != 0) {
+        std::cout << options;
+        return false;
+    }
+    po::notify(given);
+    return true;
+}
+
+// What the harness reads: one line.
+inline void print(const boost::json::object& figures)
+{
+    std::cout << boost::json::serialize(figures) << std::endl;
+}
+
+// The rest of main: says what went wrong.
+template <class Run>
+int guarded(const char* program, Run run)
+try {
+    run();
+    return 0;
+} catch (const std::exception& e) {
+    std::cerr << program << ": " << e.what() << '\n';
+    return 2;
+}
+
+} // namespace benchmark

@@ -1,0 +1,157 @@
+// Holds many leases, which the library renews, and prints what that takes as one line of JSON.
+#include "command_line.hpp"
+#include "usage.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+namespace po = boost::program_options;
+using clock_type = std::chrono::steady_clock;
+
+struct settings {
+    std::size_t leases = 100'000, ttl_ms = 30'000, length_ms = 30'000;
+    std::vector<std::string> nodes;
+};
+
+double allocated_now()
+{
+    const auto heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd);
+}
+
+struct usage {
+    double cpu_seconds = benchmark::cpu_seconds_now();
+    double allocated = allocated_now(), resident = benchmark::resident_bytes_now();
+    clock_type::time_point when = clock_type::now();
+};
+
+struct holder {
+    settings wanted;
+    holdfast::locker locker;
+    std::vector<holdfast::lease> leases{};
+    std::size_t next = 0, running = 0;
+};
+
+holdfast::lock make_lock(holder& all, const std::string& name)
+{
+    holdfast::lock_options options;
+    options.ttl = std::chrono::milliseconds(all.wanted.ttl_ms);
+    options.wait = holdfast::forever;
+    return holdfast::lock(all.locker, name, options);
+}
+
+asio::awaitable<void> acquire_share(holder& all)
+{
+    while (all.next < all.wanted.leases) {
+        const holdfast::lock lock = make_lock(all, "held:" + std::to_string(all.next++));
+        holdfast::lease lease = co_await lock.acquire();
+        all.leases.push_back(std::move(lease));
+    }
+    --all.running;
+}
+
+asio::awaitable<void> release_share(holder& all)
+{
+    while (!all.leases.empty()) {
+        holdfast::lease last = std::move(all.leases.back());
+        all.leases.pop_back();
+        co_await last.release();
+    }
+    --all.running;
+}
+
+// A hundred at a time.
+asio::awaitable<void> share_out(holder& all, asio::awaitable<void> (*share)(holder&))
+{
+    all.running = 100;
+    for (std::size_t i = all.running; i > 0; --i)
+        asio::co_spawn(all.locker.get_executor(), share(all), [](std::exception_ptr error) {
+            if (error)
+                std::rethrow_exception(error);
+        });
+    while (all.running > 0)
+        co_await asio::post(asio::use_awaitable);
+}
+
+void print_figures(
+    holder& all, const usage& empty, const usage& full, const usage& end, std::uint64_t renewals)
+{
+    const auto held = static_cast<std::uint64_t>(std::count_if(
+        all.leases.begin(), all.leases.end(), [](const auto& lease) { return lease.held(); }));
+    const auto stats = all.locker.stats();
+    const double seconds = std::chrono::duration<double>(end.when - full.when).count();
+    const auto each = static_cast<double>(all.wanted.leases);
+    benchmark::print(json::object{{"leases", all.wanted.leases}, {"ttl_ms", all.wanted.ttl_ms},
+        {"acquire_seconds", std::chrono::duration<double>(full.when - empty.when).count()},
+        {"seconds", seconds}, {"cpu_seconds", end.cpu_seconds - full.cpu_seconds},
+        {"cores", (end.cpu_seconds - full.cpu_seconds) / seconds},
+        {"allocated_bytes_each", (end.allocated - empty.allocated) / each},
+        {"resident_bytes_each", (end.resident - empty.resident) / each},
+        {"resident_bytes", end.resident}, {"renewals", stats.renewals - renewals},
+        {"lost", stats.lost}, {"not_held", all.wanted.leases - held}});
+}
+
+asio::awaitable<void> hold_all(holder& all)
+{
+    {
+        const holdfast::lock first = make_lock(all, "held:first"); // connected afterwards
+        holdfast::lease lease = co_await first.acquire();
+        co_await lease.release();
+    }
+    const usage empty;
+    all.leases.reserve(all.wanted.leases);
+    co_await share_out(all, acquire_share);
+    const std::uint64_t renewals = all.locker.stats().renewals;
+    const usage full;
+    asio::steady_timer timer(
+        all.locker.get_executor(), std::chrono::milliseconds(all.wanted.length_ms));
+    co_await timer.async_wait(asio::use_awaitable);
+    const usage end;
+    print_figures(all, empty, full, end, renewals);
+    co_await share_out(all, release_share);
+    co_await all.locker.close();
+}
+
+void run(int argc, char** argv)
+{
+    settings wanted;
+    po::options_description options("lease_holder");
+    options.add_options()(
+        "leases", po::value(&wanted.leases)->default_value(wanted.leases), "how many");
+    options.add_options()(
+        "ttl", po::value(&wanted.ttl_ms)->default_value(wanted.ttl_ms), "in milliseconds");
+    options.add_options()("length", po::value(&wanted.length_ms)->default_value(wanted.length_ms),
+        "milliseconds for which all are held");
+    if (!benchmark::parse(options, wanted.nodes, argc, argv))
+        return;
+
+    asio::io_context io(1);
+    const std::vector<holdfast::endpoint> nodes(wanted.nodes.begin(), wanted.nodes.end());
+    holder all{wanted, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
+    asio::co_spawn(io, hold_all(all), [](std::exception_ptr error) {
+        if (error)
+            std::rethrow_exception(error);
+    });
+    io.run();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return benchmark::guarded("lease_holder", [&] { run(argc, argv); });
+}

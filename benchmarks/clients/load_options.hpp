@@ -1,0 +1,73 @@
+#pragma once
+
+#include "command_line.hpp"
+#include "load.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace benchmark {
+
+// The options that all programs share which put a load on locks; their own can be added.
+class load_options {
+public:
+    explicit load_options(const char* program) : options_(program)
+    {
+        namespace po = boost::program_options;
+        const auto number = [](std::size_t& n) {
+            return po::value(&n)->default_value(n)->value_name("N");
+        };
+        add()("concurrency", number(load_.concurrency), "locks in flight");
+        add()("length", number(length_), "milliseconds that are measured");
+        add()("warm-up", number(warm_up_), "milliseconds before");
+        add()("latency", po::bool_switch(&load_.latency), "of each lock as well");
+    }
+
+    boost::program_options::options_description_easy_init add() { return options_.add_options(); }
+
+    // False: it asked for help, and has it.
+    bool parse(int argc, char** argv)
+    {
+        if (!benchmark::parse(options_, nodes_, argc, argv))
+            return false;
+        load_.length = std::chrono::milliseconds(length_);
+        load_.warm_up = std::chrono::milliseconds(warm_up_);
+        return true;
+    }
+
+    const load& wanted() const { return load_; }
+    const std::vector<std::string>& nodes() const { return nodes_; }
+
+private:
+    boost::program_options::options_description options_;
+    load load_;
+    std::size_t length_ = 1'000, warm_up_ = 200;
+    std::vector<std::string> nodes_;
+};
+
+inline double quantile(std::vector<float>& values, double part)
+{
+    const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1));
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(values.begin(), at, values.end());
+    return static_cast<double>(*at);
+}
+
+// What such a program prints.
+inline boost::json::object figures(result r)
+{
+    boost::json::object all{
+        {"locks", r.locks}, {"seconds", r.seconds}, {"cpu_seconds", r.cpu_seconds}};
+    const auto add = [&all](const std::string& name, std::vector<float>& values) {
+        if (values.empty())
+            return;
+        all[name + "_p50"] = quantile(values, 0.5);
+        all[name + "_p99"] = quantile(values, 0.99);
+        all[name + "_max"] = quantile(values, 1);
+    };
+    add("acquire_us", r.acquire_us);
+    add("cycle_us", r.cycle_us);
+    return all;
+}
+
+} // namespace benchmark

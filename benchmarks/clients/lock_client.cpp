@@ -1,0 +1,48 @@
+// Acquires and releases, through the library or as the limit of the wire, and prints what came of
+// it as one line of JSON. The programs in peers/ do the same, with the same options.
+#include "holdfast_load.hpp"
+#include "load_options.hpp"
+#include "wire_limit.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+
+namespace {
+
+benchmark::result measure(
+    const std::string& client, const benchmark::load& wanted, const std::vector<std::string>& urls)
+{
+    if (client == "holdfast") {
+        const std::vector<holdfast::endpoint> nodes(urls.begin(), urls.end());
+        return benchmark::run_holdfast(nodes, wanted);
+    }
+    if (client != "wire_limit" || wanted.shared)
+        throw std::invalid_argument("the clients are holdfast and, not shared, wire_limit");
+    std::vector<std::uint16_t> ports;
+    for (const std::string& url : urls)
+        ports.push_back(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
+    return benchmark::run_wire_limit(ports, wanted);
+}
+
+void run(int argc, char** argv)
+{
+    std::string client = "holdfast";
+    bool shared = false;
+    benchmark::load_options options("lock_client");
+    options.add()(
+        "client", boost::program_options::value(&client)->default_value(client), "or wire_limit");
+    options.add()("shared", boost::program_options::bool_switch(&shared),
+        "all want one resource; otherwise each has its own");
+    if (!options.parse(argc, argv))
+        return;
+    benchmark::load wanted = options.wanted();
+    wanted.shared = shared;
+    benchmark::print(benchmark::figures(measure(client, wanted, options.nodes())));
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return benchmark::guarded("lock_client", [&] { run(argc, argv); });
+}

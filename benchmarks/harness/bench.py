@@ -1,0 +1,101 @@
+"""Measures all of it and writes figures.json, figures.md and the plots. See scripts/bench."""
+
+import argparse
+import datetime
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import contention
+import curves
+import plots
+import report
+import rows
+from figures import Row
+from programs import peers
+
+NOT_MEASURED = Row(9, "fenced mode: not in this version", [])
+
+
+class Plan:
+    """How much is done: about ten minutes, or about two."""
+
+    def __init__(self, arguments):
+        quick = arguments.quick
+        self.build = arguments.build
+        self.repetitions, self.run_ms = (3, 500) if quick else (7, 1000)
+        self.hold_ms, self.holds = (10_000, 1) if quick else (30_000, 2)
+        self.contests = 2 if quick else 5
+        self.curve_repetitions, self.curve_ms = (1, 300) if quick else (3, 600)
+        self.concurrencies = (1, 32, 1024, 4096) if quick else (1, 4, 16, 64, 256, 1024, 4096)
+        self.waiters = (1, 100, 10_000) if quick else (1, 10, 100, 1000, 10_000)
+        self.leases = (1, 1000, 10_000) if quick else (1, 10, 100, 1000, 10_000, 100_000)
+        self.curve_hold_ms = 10_000  # in which each lease is renewed once
+        self.peers, self.skipped = peers(arguments.build, arguments.modules)
+        self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        self.load_before = f"{os.getloadavg()[0]:.2f}"
+        self.machine = {}
+
+
+def say(begin, text):
+    print(f"==> {time.monotonic() - begin:4.0f} s: {text}", file=sys.stderr, flush=True)
+
+
+def write(folder, plan, all_rows, table, all_curves):
+    drawn, why_not = plots.draw_all(all_curves, folder) if all_curves else ([], None)
+    skipped = plan.skipped + ([f"plots: {why_not}"] if why_not else [])
+    (folder / "figures.json").write_text(json.dumps({
+        "date": plan.date, "machine": plan.machine, "rows": [row.as_json() for row in all_rows],
+        "libraries": table, "left_out": skipped, "curves": all_curves}, indent=1) + "\n")
+    text = "\n".join(report.page(plan, all_rows, table, skipped, drawn)) + "\n"
+    (folder / "figures.md").write_text(text)
+    return text
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True, help="where CMake has built")
+    parser.add_argument("--out", type=Path, required=True, help="where the figures go")
+    parser.add_argument("--modules", type=Path, help="node_modules with redlock and ioredis")
+    parser.add_argument("--quick", action="store_true", help="about two minutes instead of ten")
+    parser.add_argument("--no-plots", action="store_true", help="the tables only")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    plan = Plan(arguments)
+    begin = time.monotonic()
+    for why in plan.skipped:
+        say(begin, f"left out: {why}")
+    say(begin, "rows 1 to 3, and other libraries")
+    all_rows, table = rows.rows_1_to_3(plan)
+    for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6)):
+        say(begin, f"row {number}")
+        all_rows.append(measure(plan))
+    say(begin, "rows 7, 8 and 10")
+    all_rows += contention.rows(plan)
+    all_rows = sorted([*all_rows, NOT_MEASURED], key=lambda row: row.number)
+    all_curves = {}
+    if not arguments.no_plots:
+        for name in ("concurrency", "nodes", "waiting", "leases"):
+            say(begin, f"plots: {name}")
+            all_curves[name] = getattr(curves, name)(plan)
+    text = write(arguments.out, plan, all_rows, table, all_curves)
+    say(begin, f"done: {arguments.out}")
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+        sys.exit(f"bench: {error}")

@@ -1,0 +1,84 @@
+"""Rows 7, 8 and 10: what the program `contention` measures."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from figures import Measure, Row, median, spread
+from programs import die_with_us
+
+
+def run_once(plan, folder, number):
+    file = Path(folder) / f"{number}.json"
+    subprocess.run([str(plan.build / "benchmarks" / "contention"), "local", "memory", "processes",
+                    "--processes", "8", "16", "--repetitions=1", f"--length={plan.run_ms}",
+                    f"--json={file}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   timeout=300, check=True, preexec_fn=die_with_us)
+    return json.loads(file.read_text())
+
+
+def row_7(runs):
+    ours = [run["local"]["holdfast"] for run in runs]
+    mutex = [run["local"]["channel, async_send"] for run in runs]
+    larger = [run["local"]["holdfast, larger hand-off budget"] for run in runs]
+    rate = "hand_offs_per_second"
+    told = (f"{median([r[rate] for r in ours]):,.0f} and "
+            f"{median([r[rate] for r in mutex]):,.0f} hand-offs/s")
+
+    def to_mutex(rows, name):
+        return spread([row[name] for row in rows])
+
+    return Row(7, "10,000 coroutines of one process wait for one resource", [
+        Measure("hand-offs/s to a mutex made of a channel",
+                to_mutex(ours, "ratio_to_channel_async_send"), ">=", 0.5, absolute=told),
+        Measure("the same, unlocked by try_send instead of async_send",
+                to_mutex(ours, "ratio_to_channel_try_send"), None, None),
+        Measure("the first, with a hand-off budget of 1,000,000 and 9 s",
+                to_mutex(larger, "ratio_to_channel_async_send"), None, None,
+                absolute=f"{median([r[rate] for r in larger]):,.0f} hand-offs/s"),
+        Measure("turns taken before an earlier waiter's",
+                spread([row["overtakings"] for row in ours]), "<=", 0)])
+
+
+def row_8(runs):
+    measures = []
+    for number in (8, 16):
+        rows = [next(row for row in run["processes"]["contests"] if row["processes"] == number)
+                for run in runs]
+        changes = median([row["changes_per_second"] for row in rows])
+        sent = median([row["commands_sent_each"] for row in rows])
+        unequal = [max(1 - row["smallest_share"], row["largest_share"] - 1) for row in rows]
+        measures += [
+            Measure(f"{number} processes: changes of owner to holds of one alone",
+                    spread([row["ratio_to_alone"] for row in rows]), ">=", 0.6,
+                    absolute=f"{changes:,.0f} changes/s"),
+            Measure(f"{number} processes: node commands a change, those in scripts included",
+                    spread([row["commands_executed_each"] for row in rows]), "<=", 30,
+                    absolute=f"{sent:.1f} requests sent"),
+            Measure(f"{number} processes: distance from an equal share",
+                    spread([100 * value for value in unequal]), "<=", 20, "%")]
+    return Row(8, "processes contend for one resource", measures)
+
+
+def row_10(runs):
+    def bytes_of(name):
+        return [run["memory"][name]["allocated"] for run in runs]
+
+    idle = [used - fresh for used, fresh in zip(
+        bytes_of("the same, acquired and released once"), bytes_of("lock, of one resource each"))]
+    return Row(10, "memory of those who wait, and of locks that are idle", [
+        Measure("added to a waiting coroutine by the library, beside one that waits for a channel",
+                spread(bytes_of("added by the library, compared with a channel")), "<=", 512,
+                "bytes", "the coroutine and all: "
+                f"{median(bytes_of('coroutine that waits in acquire')):,.0f} bytes"),
+        Measure("kept in the locker for a resource that was acquired and released", spread(idle),
+                "<=", 0, "bytes", "the lock object and its terms: "
+                f"{median(bytes_of('lock, of one resource each')):,.0f} bytes")])
+
+
+def rows(plan):
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [run_once(plan, folder, number) for number in range(plan.contests)]
+    plan.machine = {**runs[0]["machine"], "load before": plan.load_before}
+    return [row_7(runs), row_8(runs), row_10(runs)]

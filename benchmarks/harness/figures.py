@@ -1,0 +1,62 @@
+"""Figures of repeated measurements: median and spread."""
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def spread(values):
+    return {"median": median(values), "min": min(values), "max": max(values),
+            "repetitions": len(values)}
+
+
+def ratios(these, those):
+    """Of each repetition to the same repetition of the other."""
+    return spread([a / b for a, b in zip(these, those)])
+
+
+class Measure:
+    """One figure of a row: a ratio or an amount, and the bound that it is to keep."""
+
+    def __init__(self, what, values, relation, bound, unit="", absolute=""):
+        self.what, self.values, self.unit, self.absolute = what, values, unit, absolute
+        self.relation, self.bound = relation, bound
+
+    def reached(self):
+        if self.relation is None:
+            return None
+        value = self.values["median"]
+        if self.relation == ">=":
+            return value >= self.bound
+        return value <= self.bound
+
+    def missed_by(self):
+        """How far the median is beyond the bound, as a part of it; 0 where it is not."""
+        if self.reached() is not False:
+            return 0
+        if self.bound == 0:
+            return float("inf")
+        return abs(self.values["median"] - self.bound) / self.bound
+
+    def within_spread(self):
+        """Whether some repetitions have reached the bound and others have not."""
+        return self.values["min"] < self.bound < self.values["max"]
+
+    def as_json(self):
+        return {"what": self.what, **self.values, "unit": self.unit, "relation": self.relation,
+                "bound": self.bound, "reached": self.reached(), "absolute": self.absolute}
+
+
+class Row:
+    """A row of the table of figures: what is done, and its measures."""
+
+    def __init__(self, number, work, measures):
+        self.number, self.work, self.measures = number, work, measures
+
+    def as_json(self):
+        return {"row": self.number, "work": self.work,
+                "measures": [measure.as_json() for measure in self.measures]}

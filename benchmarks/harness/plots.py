@@ -1,0 +1,110 @@
+"""Draws the curves with gnuplot, as SVG and as PNG, and keeps their data beside them."""
+
+import shutil
+import subprocess
+
+# Told apart without colour too: each has a point type of its own.
+STYLES = {"wire limit": ("#555555", 4), "holdfast": ("#0060a8", 7), "node-redlock": ("#c04a00", 9),
+          "sequential Redlock": ("#7a3f9d", 11), "redis-py Lock, 1 node": ("#2f7d32", 13),
+          "p50": ("#0060a8", 7), "p99": ("#c04a00", 9), "max": ("#555555", 4)}
+
+WHITE = 'background rgb "white"'
+TERMINALS = {
+    "svg": f'set terminal svg size 900,480 font "Helvetica,15" {WHITE}',
+    "png": f'set terminal pngcairo size 1350,720 font "Sans,16" {WHITE} linewidth 1.5',
+}
+
+COMMON = """set grid xtics ytics lc rgb "#dddddd" lt 1
+set border 3 lc rgb "#333333"
+set tics nomirror textcolor rgb "#333333"
+set key outside right center vertical textcolor rgb "#333333"
+set title "{title}" textcolor rgb "#111111"
+set xlabel "{x}" textcolor rgb "#333333"
+set ylabel "{y}" textcolor rgb "#333333"
+set format x "{x_format}"
+set format y "{y_format}"
+"""
+
+
+class Plot:
+    def __init__(self, name, title, x, y, log="", x_format="%.0s%c", y_format="%.0s%c", extra=""):
+        self.name, self.title, self.x, self.y = name, title, x, y
+        self.log, self.x_format, self.y_format = log, x_format, y_format
+        self.extra = extra
+        self.series = []  # label, rows of (x, median, min, max), axes
+
+    def add(self, label, points, axes="x1y1"):
+        self.series.append((label, points, axes))
+
+    def draw(self, folder):
+        data = folder / f"{self.name}.dat"
+        blocks = [f"# {label}\n" + "\n".join(" ".join(f"{v:.6g}" for v in p) for p in points)
+                  for label, points, _ in self.series]
+        data.write_text("\n\n\n".join(blocks) + "\n")
+        for suffix, terminal in TERMINALS.items():
+            script = "\n".join([
+                terminal, f'set output "{self.name}.{suffix}"',
+                COMMON.format(title=self.title, x=self.x, y=self.y, x_format=self.x_format,
+                              y_format=self.y_format),
+                f"set logscale {self.log}" if self.log else "", self.extra,
+                "plot " + ", \\\n    ".join(self.curves(data.name))])
+            subprocess.run(["gnuplot"], input=script, text=True, cwd=folder, check=True)
+
+    def curves(self, data):
+        for i, (label, _, axes) in enumerate(self.series):
+            colour, point = STYLES.get(label, (("#0060a8", "#c04a00")[i % 2], (7, 9)[i % 2]))
+            where = f'"{data}" index {i}'
+            yield (f'{where} using 1:2:3:4 axes {axes} with yerrorbars lc rgb "{colour}" '
+                   f"pt {point} ps 0.9 notitle")
+            yield (f'{where} using 1:2 axes {axes} with linespoints lw 2 lc rgb "{colour}" '
+                   f'pt {point} ps 0.9 title "{label}"')
+
+
+def points(curve, figure):
+    return [(p["x"], p[figure]["median"], p[figure]["min"], p[figure]["max"]) for p in curve]
+
+
+def of_clients(name, title, x, y, curves, figure, log, **options):
+    plot = Plot(name, title, x, y, log, **options)
+    for label, curve in curves.items():
+        plot.add(label, points(curve, figure))
+    return plot
+
+
+def plots_of(curves):
+    in_flight = "locks in flight"
+    yield of_clients("throughput_concurrency", "Acquire + release, distinct resources, 5 nodes",
+                     in_flight, "locks/s", curves["concurrency"], "rate", "xy")
+    yield of_clients("cpu_concurrency", "CPU of the client, distinct resources, 5 nodes", in_flight,
+                     "microseconds for an acquire + release", curves["concurrency"], "cpu_us", "xy",
+                     y_format="%g")
+    yield of_clients("throughput_nodes", "Acquire + release, 256 in flight", "nodes", "locks/s",
+                     curves["nodes"], "rate", "y", extra="set xtics (1,3,5,7)")
+    yield of_clients("cpu_nodes", "CPU of the client, 256 in flight", "nodes",
+                     "microseconds for an acquire + release", curves["nodes"], "cpu_us", "y",
+                     y_format="%g", extra="set xtics (1,3,5,7)")
+    waits = Plot("wait_waiters", "Wait for one resource, holdfast, one process, 5 nodes",
+                 "coroutines that want it again and again", "wait, milliseconds", "xy",
+                 y_format="%g")
+    for figure in ("p50", "p99", "max"):
+        waits.add(figure, points(curves["waiting"]["holdfast"], figure))
+    yield waits
+    held = Plot("cost_leases", "Leases held and renewed, holdfast, ttl 30 s, 5 nodes",
+                "leases held", "CPU, % of one core", "xyy2", y_format="%g",
+                extra='set y2tics nomirror\nset border 11\nset format y2 "%g"\n'
+                      'set y2label "resident memory of the process, MiB" textcolor rgb "#333333"')
+    rows = curves["leases"]["holdfast"]
+    for label, figure, axes in (("CPU", "cores", "x1y1"), ("memory", "resident_mib", "x1y2")):
+        held.add(label, [(row["x"], row[figure], row[figure], row[figure]) for row in rows], axes)
+    yield held
+
+
+def draw_all(curves, folder):
+    """The names of the plots, or why there are none."""
+    if shutil.which("gnuplot") is None:
+        return [], "gnuplot is not installed"
+    names = []
+    for plot in plots_of(curves):
+        plot.draw(folder)
+        names.append((plot.name, plot.title))
+    return names, None

@@ -1,0 +1,85 @@
+"""The figures as a Markdown page."""
+
+RELATIONS = {">=": "≥", "<=": "≤"}
+
+
+def number(value):
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
+
+
+def with_spread(values, unit=""):
+    text = number(values["median"])
+    if values["min"] != values["max"]:
+        text += f" ({number(values['min'])} … {number(values['max'])})"
+    return f"{text} {unit}".rstrip()
+
+
+def verdict(measure):
+    if measure.reached() is None:
+        return ""
+    mixed = measure.within_spread()
+    if measure.reached():
+        return "yes, but not in each repetition" if mixed else "yes"
+    beyond = measure.missed_by()
+    text = "**no**" if beyond == float("inf") else f"**no**, by {100 * beyond:.0f} %"
+    return f"{text}, but in some repetitions" if mixed else text
+
+
+def row_lines(rows):
+    yield "| # | work | figure | to reach | median (min … max) | | reached |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        if not row.measures:
+            yield f"| {row.number} | {row.work} | | | | | |"
+        for place, measure in enumerate(row.measures):
+            bound = ""
+            if measure.relation is not None:
+                bound = "0" if measure.bound == 0 else f"{RELATIONS[measure.relation]} {measure.bound:,} {measure.unit}".rstrip()
+            first = [str(row.number), row.work] if place == 0 else ["", ""]
+            yield "| " + " | ".join([
+                *first, measure.what, bound, with_spread(measure.values, measure.unit),
+                measure.absolute, verdict(measure)]) + " |"
+
+
+def peer_lines(table):
+    yield ("| | locks/s, 256 in flight | holdfast to it | client CPU each, us "
+           "| one at a time: median us | client CPU each, us | settings |")
+    yield "|---|---|---|---|---|---|---|"
+    for peer in table:
+        itself = peer["name"].startswith("holdfast")
+        compared = "" if itself else with_spread(peer["ratio_256"])
+        yield "| " + " | ".join([
+            peer["name"], with_spread(peer["rate_256"]), compared, with_spread(peer["cpu_us_256"]),
+            with_spread(peer["cycle_us_1"]), with_spread(peer["cpu_us_1"]),
+            peer["settings"]]) + " |"
+
+
+def page(plan, rows, table, skipped, plots):
+    machine = ", ".join(f"{name}: {value}" for name, value in plan.machine.items())
+    yield "# Figures"
+    yield ""
+    yield (f"{plan.date}; {machine}. The servers are on loopback and share the machine with the "
+           f"client. Ratios are taken within pairs of runs that follow each other, "
+           f"{plan.repetitions} of {plan.run_ms / 1000:g} s, in turn.")
+    yield ""
+    yield from row_lines(rows)
+    yield ""
+    yield "## Beside other libraries"
+    yield ""
+    yield ("Distinct resources, acquire + release. A library that has one node only is compared "
+           "with holdfast on that one node.")
+    yield ""
+    yield from peer_lines(table)
+    if skipped:
+        yield ""
+        yield "Left out: " + "; ".join(skipped) + "."
+    if plots:
+        yield ""
+        yield "## Plots"
+        for name, title in plots:
+            yield ""
+            yield f"![{title}]({name}.svg)"

@@ -1,0 +1,128 @@
+"""Rows 1 to 6: the library beside the limit of the wire, other libraries, and itself with nodes
+that are slow or down."""
+
+from figures import Measure, Row, median, ratios, spread
+from programs import Nodes, holdfast, interleaved, run_json, wire_limit
+
+
+def of(results, name, figure):
+    return [result[figure] for result in results[name]]
+
+
+def many(value):
+    return f"{value:,.0f}"
+
+
+def beside(results, name, figure, unit):
+    """'holdfast 60,000, wire limit 80,000 locks/s'"""
+    ours, theirs = (median(of(results, n, figure)) for n in ("holdfast", name))
+    precise = many if ours >= 100 else lambda value: f"{value:.2f}"
+    return f"holdfast {precise(ours)}, {name} {precise(theirs)} {unit}"
+
+
+def race(plan, clients, concurrency, urls, milliseconds):
+    runs = {client.name: lambda client=client: client.run(
+        urls, concurrency, milliseconds, **({"latency": True} if concurrency == 1 else {}))
+        for client in clients}
+    return interleaved(runs, plan.repetitions)
+
+
+def peer_table(clients, several, one):
+    """What each came to, for the table of libraries."""
+    table = []
+    for client in clients:
+        reference = "holdfast" if client.nodes is None else f"holdfast, {client.nodes} node"
+        table.append({
+            "name": client.name, "settings": client.settings,
+            "rate_256": spread(of(several, client.name, "rate")),
+            "cpu_us_256": spread(of(several, client.name, "cpu_us")),
+            "ratio_256": ratios(of(several, reference, "rate"), of(several, client.name, "rate")),
+            "compared_with": reference,
+            "cycle_us_1": spread(of(one, client.name, "cycle_us_p50")),
+            "cpu_us_1": spread(of(one, client.name, "cpu_us"))})
+    return table
+
+
+def rows_1_to_3(plan):
+    ours, wire = holdfast(plan.build), wire_limit(plan.build)
+    clients = [wire, ours, holdfast(plan.build, nodes=1), *plan.peers]
+    with Nodes(plan.build) as nodes:
+        several = race(plan, clients, 256, nodes.servers, plan.run_ms)
+        one = race(plan, clients, 1, nodes.servers, plan.run_ms)
+
+    def ratio(results, figure, name=wire.name):
+        return ratios(of(results, "holdfast", figure), of(results, name, figure))
+
+    first = [Measure("locks/s to the wire limit", ratio(several, "rate"), ">=", 0.8,
+                     absolute=beside(several, wire.name, "rate", "locks/s"))]
+    if "node-redlock" in several:
+        first.append(Measure("locks/s to node-redlock", ratio(several, "rate", "node-redlock"),
+                             ">=", 10,
+                             absolute=beside(several, "node-redlock", "rate", "locks/s")))
+    second = Measure("median latency to the wire limit", ratio(one, "cycle_us_p50"), "<=", 1.15,
+                     absolute=beside(one, wire.name, "cycle_us_p50", "us"))
+    third = Measure("CPU of the client to the wire limit", ratio(several, "cpu_us"), "<=", 2.5,
+                    absolute=beside(several, wire.name, "cpu_us", "us"))
+    return [Row(1, "256 coroutines, distinct resources, acquire + release", first),
+            Row(2, "one coroutine, acquire + release", [second]),
+            Row(3, "CPU of the client for an acquire + release, 256 coroutines", [third]),
+            ], peer_table(clients, several, one)
+
+
+def row_4(plan):
+    client = holdfast(plan.build)
+    measures = []
+    with Nodes(plan.build, "--slow=2", "--delay=50") as nodes:
+        # Healthy through proxies too: on a small machine they take time from the nodes.
+        nodes_of = {"late": nodes.servers[:3] + nodes.slow,
+                    "healthy": nodes.servers[:3] + nodes.prompt, "direct": nodes.servers}
+        for concurrency, text in ((1, "one coroutine"), (256, "256 coroutines")):
+            results = interleaved({
+                name: lambda urls=urls: client.run(urls, concurrency, plan.run_ms, latency=True)
+                for name, urls in nodes_of.items()}, plan.repetitions)
+            p50 = {name: of(results, name, "acquire_us_p50") for name in results}
+            measures += [
+                Measure(f"acquire p50 to all healthy, {text}", ratios(p50["late"], p50["healthy"]),
+                        "<=", 1.5, absolute=f"{many(median(p50['late']))} and "
+                        f"{many(median(p50['healthy']))} us"),
+                Measure("the same to all healthy without proxies",
+                        ratios(p50["late"], p50["direct"]), None, None,
+                        absolute=f"{many(median(p50['direct']))} us")]
+    return Row(4, "2 of 5 nodes answer 50 ms late, through a proxy", measures)
+
+
+def row_5(plan):
+    client = holdfast(plan.build)
+    with Nodes(plan.build, "--count=3", "--refused=2", "--black-holes=2") as nodes:
+        def run(others):
+            return lambda: client.run(nodes.servers + others, 256, plan.run_ms)
+
+        results = interleaved({"three": run([]), "refused": run(nodes.refused),
+                               "black holes": run(nodes.black_holes)}, plan.repetitions)
+    rates = {name: of(results, name, "rate") for name in results}
+    return Row(5, "2 of 5 nodes down, 256 coroutines", [
+        Measure(f"locks/s to 3 nodes alone, {text}", ratios(rates[name], rates["three"]), ">=",
+                0.9, absolute=f"{many(median(rates[name]))} and "
+                f"{many(median(rates['three']))} locks/s")
+        for name, text in (("refused", "connections refused"),
+                           ("black holes", "black holes"))])
+
+
+def hold(plan, nodes, leases, milliseconds):
+    return run_json([str(plan.build / "benchmarks" / "lease_holder")], nodes.servers,
+                    {"leases": leases, "ttl": 30_000, "length": milliseconds})
+
+
+def row_6(plan):
+    with Nodes(plan.build) as nodes:
+        results = [hold(plan, nodes, 100_000, plan.hold_ms) for _ in range(plan.holds)]
+    renewals = median([result["renewals"] for result in results])
+    return Row(6, "100,000 leases held at ttl 30 s", [
+        Measure("of one core", spread([100 * result["cores"] for result in results]), "<=", 10,
+                "%", f"{many(renewals)} renewals in {plan.hold_ms / 1000:.0f} s"),
+        Measure("resident memory a lease",
+                spread([result["resident_bytes_each"] for result in results]), "<=", 1024,
+                "bytes", "allocated "
+                f"{many(median([result['allocated_bytes_each'] for result in results]))}"),
+        Measure("leases lost", spread([max(result["lost"], result["not_held"])
+                                       for result in results]), "<=", 0)])

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "load.hpp"
+
+#include <holdfast/endpoint.hpp>
+
+#include <vector>
+
+namespace benchmark {
+
+// The load on the library: a coroutine for each lock in flight, one thread, default settings.
+result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted);
+
+} // namespace benchmark

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "usage.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace benchmark {
+
+using clock = std::chrono::steady_clock;
+
+// What a client of the locks has to do: acquire and release, again and again.
+struct load {
+    std::size_t concurrency = 256; // acquires and releases in flight
+    std::chrono::milliseconds warm_up{200}, length{1'000};
+    bool shared = false;  // all want one resource; otherwise each has its own
+    bool latency = false; // note how long each took
+};
+
+// What came of it, in `length` after the warm-up.
+struct result {
+    double seconds = 0;     // of wall time
+    double cpu_seconds = 0; // of this process, user and system
+    std::uint64_t locks = 0;
+    std::vector<float> acquire_us, cycle_us; // of each lock, where they were wanted
+
+    double rate() const { return static_cast<double>(locks) / seconds; }
+    double cpu_us() const { return cpu_seconds * 1e6 / static_cast<double>(locks); }
+};
+
+// Counts what is done between `begin()` and `end()`.
+class meter {
+public:
+    explicit meter(const load& wanted) : latency_(wanted.latency) {}
+
+    void begin()
+    {
+        counting_ = true;
+        begin_ = clock::now();
+        cpu_begin_ = cpu_seconds_now();
+    }
+    void end()
+    {
+        counting_ = false;
+        result_.seconds = std::chrono::duration<double>(clock::now() - begin_).count();
+        result_.cpu_seconds = cpu_seconds_now() - cpu_begin_;
+    }
+
+    // The clock, unless nobody wants to know how long anything takes.
+    clock::time_point now() const { return latency_ ? clock::now() : clock::time_point(); }
+
+    void count(clock::time_point asked, clock::time_point acquired)
+    {
+        if (!counting_)
+            return;
+        ++result_.locks;
+        if (!latency_)
+            return;
+        using us = std::chrono::duration<float, std::micro>;
+        result_.acquire_us.push_back(us(acquired - asked).count());
+        result_.cycle_us.push_back(us(clock::now() - asked).count());
+    }
+
+    result take() { return std::move(result_); }
+
+private:
+    bool latency_, counting_ = false;
+    clock::time_point begin_;
+    double cpu_begin_ = 0;
+    result result_;
+};
+
+} // namespace benchmark

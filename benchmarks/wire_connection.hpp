@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace benchmark {
+
+// Whose reply comes next: a resource, and which of its steps.
+struct expected_reply {
+    std::uint32_t resource = 0, step = 0;
+};
+
+// A connection of the wire limit: raw bytes out, lines in.
+class wire_connection {
+public:
+    explicit wire_connection(std::uint16_t port);
+    wire_connection(const wire_connection&) = delete;
+    wire_connection& operator=(const wire_connection&) = delete;
+    ~wire_connection();
+
+    int handle() const { return socket_; }
+
+    // Sends one command that is answered in two lines, and waits for them.
+    std::string ask(std::string_view command);
+
+    void queue(std::string_view command, expected_reply reply)
+    {
+        output_ += command;
+        expected_.push_back(reply);
+    }
+
+    // Writes what it can of what is queued; false if the socket takes no more for now.
+    bool flush();
+
+    // Reads once and calls `on_reply` for each line that has ended.
+    template <class OnReply>
+    void receive(OnReply on_reply)
+    {
+        for (const char c : read_some()) {
+            if (line_begins_ && c == '-')
+                fail_on_error();
+            line_begins_ = c == '\n';
+            if (!line_begins_)
+                continue;
+            const expected_reply reply = expected_.front();
+            expected_.pop_front();
+            on_reply(reply);
+        }
+    }
+
+    bool idle() const { return expected_.empty(); }
+
+private:
+    std::string_view read_some();
+    [[noreturn]] void fail_on_error();
+
+    int socket_;
+    bool line_begins_ = true;
+    std::string output_;
+    std::size_t written_ = 0;
+    std::deque<expected_reply> expected_;
+    std::vector<char> buffer_;
+};
+
+} // namespace benchmark

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/connection.hpp"
+#include "core/locker_core.hpp"
+
+#include <optional>
+#include <string_view>
+
+// The calls into the library whose instructions are counted: callgrind is told to count inside of
+// these functions, by their names, and nowhere else. Never one inside another.
+namespace counted {
+
+holdfast::core::slot_id acquire(holdfast::core::locker_core& locker, std::uint64_t tag,
+    std::string_view resource, const holdfast::core::lease_terms& terms,
+    holdfast::core::time_point now);
+void release(holdfast::core::locker_core& locker, holdfast::core::slot_id lease, std::uint64_t tag,
+    holdfast::core::time_point now);
+void wake(holdfast::core::locker_core& locker, holdfast::core::time_point now);
+holdfast::core::time_point wake_at(const holdfast::core::locker_core& locker);
+std::optional<holdfast::core::effect> next_effect(holdfast::core::locker_core& locker);
+
+std::string_view output(holdfast::core::connection& node);
+void written(holdfast::core::connection& node, std::size_t bytes);
+void receive(
+    holdfast::core::connection& node, std::string_view bytes, holdfast::core::time_point now);
+
+} // namespace counted
+
+// Entering it sets the count to 0: what went before was the warm-up.
+void begin_to_count();
