@@ -102,9 +102,10 @@ void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
 void redlock_core::send_enqueue(claim_id id, bool by_text, time_point now)
 {
     claim& c = claims_[id];
+    const bool again = c.at[c.arbiter].queued;
     queue_.assign(c.resource).append(queue_suffix);
     command_.clear();
-    begin_script(command_, enqueue_script, by_text, 2, 5);
+    begin_script(command_, enqueue_script, by_text, 2, again ? 6 : 5);
     resp::append_blob(command_, c.resource);
     resp::append_blob(command_, queue_);
     resp::append_blob(command_, c.token.view());
@@ -112,6 +113,8 @@ void redlock_core::send_enqueue(claim_id id, bool by_text, time_point now)
     resp::append_blob(command_, place_of(id));
     resp::append_blob(command_, in_ms(c.terms.ttl));
     resp::append_blob(command_, in_ms(queue_ttl));
+    if (again)
+        resp::append_blob(command_, "1");
     send(c.arbiter, by_text ? what::enqueue_by_text : what::enqueue, id, now);
     c.at[c.arbiter].queued = true;
     c.answer_due = true;

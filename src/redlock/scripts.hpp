@@ -53,11 +53,12 @@ inline constexpr script pass_on_script{
     "33a995f1c68dc6c270a1069be3e49b318c469195"};
 
 // KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
-// queue in ms. 0: the key is ours; otherwise we stand in the queue, and somebody has the key for so
-// many more ms; -1: without an end. A key that nobody has goes to the first in the queue.
+// queue in ms; ARGV[6]: anything, if we stand there already and the key may be ours by now. 0: the
+// key is ours; otherwise we stand in the queue, and somebody has the key for so many more ms; -1:
+// without an end. A key that nobody has goes to the first in the queue.
 inline constexpr script enqueue_script{
     "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
-    "if redis.pcall('get',k)==ARGV[1] then "
+    "if ARGV[6] and redis.pcall('get',k)==ARGV[1] then "
     "redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
     "local last=redis.call('zrange',q,-1,-1,'withscores')[2] "
     "redis.call('zadd',q,'nx',(last or 0)+1,me) "
@@ -71,6 +72,6 @@ inline constexpr script enqueue_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end "
     "end",
-    "b6f3489efb9570ccf8c45c93a0077433497fb3b9"};
+    "90ed52797f1465085aaa4e2c86cf9eed99135e7f"};
 
 } // namespace holdfast::redis

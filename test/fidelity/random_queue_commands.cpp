@@ -51,6 +51,8 @@ words random_commands::queue_call(words w, bool enqueues)
     w.push_back(me);
     if (enqueues)
         w.insert(w.end(), {ttl(), ttl()});
+    if (enqueues && one_in(2))
+        w.push_back("again");
     while (w.size() > 3 && one_in(30))
         w.pop_back();
     return w;

@@ -84,7 +84,7 @@ inline std::string node::enqueue(const words& text, core::time_point queued, cor
     std::deque<std::string>& queue = queues[text[3]];
     const held_key ours{text[5], now + ms(text[8]), queued, ms(text[8])};
     auto found = keys.find(text[3]);
-    if (found != keys.end() && found->second.token == text[5]) {
+    if (text.size() > 10 && found != keys.end() && found->second.token == text[5]) {
         std::erase(queue, text[7]);
         found->second = ours;
         return number(0);

@@ -129,11 +129,11 @@ void redis_model::call::pass_on(const known_script& s, arguments names, argument
 
 void redis_model::call::enqueue(const known_script& s, arguments names, arguments values)
 {
-    // if redis.pcall('get',k)==ARGV[1] then
-    if (!names.empty()) {
+    // if ARGV[6] and redis.pcall('get',k)==ARGV[1] then
+    if (!names.empty() && values.size() > 5) {
         const auto found = look_up(names[0]);
         watch(names);
-        if (found != none() && found->second.is == item::kind::string && !values.empty() &&
+        if (found != none() && found->second.is == item::kind::string &&
             found->second.value == values[0])
             return stay_owner(s, names, values);
     }
@@ -155,12 +155,10 @@ void redis_model::call::enqueue(const known_script& s, arguments names, argument
 // redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end
 void redis_model::call::stay_owner(const known_script& s, arguments names, arguments values)
 {
-    if (names.size() < 2 || values.size() < 3)
+    if (names.size() < 2)
         return script_error(s, null_argument);
     if (const std::string_view why = leave(names[1], values[2]); !why.empty())
         return script_error(s, why);
-    if (values.size() < 4)
-        return script_error(s, null_argument);
     const ending e = end_of_expire(values[3], false);
     if (!e.at)
         return script_error(s, e.error);
