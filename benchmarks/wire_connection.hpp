@@ -33,7 +33,7 @@ public:
         expected_.push_back(reply);
     }
 
-    // Writes what it can of what is queued; false if the socket takes no more for now.
+    // Writes what it can of what is queued; false if the socket is full.
     bool flush();
 
     // Reads once and calls `on_reply` for each line that has ended.

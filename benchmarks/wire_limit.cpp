@@ -50,7 +50,7 @@ private:
     load wanted_;
     meter meter_;
     std::deque<wire_connection> nodes_;
-    std::vector<bool> stuck_; // takes no more for now
+    std::vector<bool> stuck_; // full, until its socket can be written to
     std::vector<resource> resources_;
     std::size_t majority_;
     bool stopping_ = false;

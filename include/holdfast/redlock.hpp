@@ -69,11 +69,11 @@ struct redlock_options {
 /// is noticed within a second or two, since who waits asks again once a second; so is a release by
 /// a client without the queue, or by one that could not reach the arbiter, unless the arbiter tells
 /// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). Where clients do not
-/// agree on the arbiter, because a node answers in time for some of them only, they compete for a
-/// second or two, and then stand in both queues. A node that is spoken to in RESP2, or that forbids
-/// the queue, is not chosen; without any, a refused client tries again after random pauses
-/// (`locker_options`), in no order. The queue's key is gone three seconds after the last one in it
-/// was heard of.
+/// agree on the arbiter, because a node answers in time for some of them only, they compete: how
+/// long one of them may have to wait is not bounded then. A node that is spoken to in RESP2, or
+/// that forbids the queue, is not chosen; without any, a refused client tries again after random
+/// pauses (`locker_options`), in no order. The queue's key is gone three seconds after the last one
+/// in it was heard of.
 ///
 /// The nodes must be independent primaries (no replicas of each other) and every client must be
 /// given the same nodes. One node is the same algorithm with a majority of one. With an even

@@ -145,7 +145,7 @@ private:
     void ask_when_free(core::claim_id id, core::time_point now);
     void take_what_is_free(core::claim_id id, core::time_point now);
     void ask_who_is_first(core::claim_id id, core::time_point now);
-    void on_looked(core::claim_id id, bool alone) noexcept;
+    void on_looked(core::claim_id id, bool alone);
     void on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void on_tracked(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void forget_tracking(core::claim_id id) noexcept;

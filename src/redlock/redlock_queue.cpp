@@ -268,7 +268,7 @@ bool redlock_core::looks_for_others(claim_id id) const noexcept
     return c != nullptr && c->looking;
 }
 
-void redlock_core::on_looked(claim_id id, bool alone) noexcept
+void redlock_core::on_looked(claim_id id, bool alone)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr || !std::exchange(c->looking, false))

@@ -274,7 +274,7 @@ BOOST_DATA_TEST_CASE(row_37_all_can_be_destroyed_wherever_an_operation_waits,
             BOOST_REQUIRE(handlers < 200);
         }
     }
-    c.wait_until_alone(); // what was sent has been executed: the ttl runs
+    c.wait_until_alone();                  // what was sent has been executed: the ttl runs
     BOOST_TEST(c.empty_within(queue_ttl)); // longer than that of the lock
 }
 

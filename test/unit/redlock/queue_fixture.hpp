@@ -47,6 +47,17 @@ struct queue_fixture : model_cluster {
         return asked[0];
     }
 
+    // The same, when nobody wants the resource any more.
+    std::size_t arbiter_of_nobody()
+    {
+        ask_in_turn(6, 'w');
+        const std::size_t found = arbiter();
+        for (model_node& n : nodes)
+            n.forget_keys();
+        events();
+        return found;
+    }
+
     std::string reply(std::size_t node, const std::vector<std::string>& command)
     {
         return nodes[node].command(command, now);

@@ -220,11 +220,7 @@ BOOST_AUTO_TEST_CASE(looks_for_others)
 // no queue. Found by the simulator: 80327.
 BOOST_AUTO_TEST_CASE(an_arbiter_that_has_not_granted_knows_nothing_of_others)
 {
-    ask_in_turn(6, 'w');
-    const std::size_t a = arbiter();
-    for (model_node& n : nodes)
-        n.forget_keys();
-    events();
+    const std::size_t a = arbiter_of_nobody();
     occupy(a);
     const auto first = acquire(7, 'x');
     core->look_for_others(first, now);
