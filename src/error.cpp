@@ -24,7 +24,7 @@ const char* describe(errc e) noexcept
     case errc::tls_failed:
         return "the TLS handshake with a node failed";
     case errc::misconfigured_node:
-        return "a node is not an independent primary";
+        return "a node is not an independent primary, or others use it with other settings";
     case errc::protocol_error:
         return "a node does not keep to the protocol";
     case errc::fencing_unavailable:

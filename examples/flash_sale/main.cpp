@@ -1,6 +1,7 @@
 // A flash sale: many processes, each with hundreds of coroutines, sell a stock that is kept in a
 // Redis server as a plain number: read, think, write back. A lock over five other Redis servers
-// keeps them from overwriting each other, while some of those five fail. See --help.
+// keeps them from overwriting each other, while some of those five fail. With --fenced the server
+// of the stock also refuses what comes too late, and --freeze shows what for. See --help.
 //
 // main.cpp       what to do, from the command line
 // orchestra.cpp  the parent: servers, workers, faults, the verdict
@@ -39,6 +40,10 @@ void check(const flash_sale::settings& wanted)
     check("stock", wanted.stock, 1, 1'000'000);
     check("nodes", wanted.nodes, 1, 15);
     check("think", wanted.think_ms, 0, 10'000);
+    if (!wanted.lock && (wanted.fenced || wanted.freeze))
+        throw std::invalid_argument("--fenced and --freeze are about the lock: not with --no-lock");
+    if (wanted.freeze && wanted.processes < 2)
+        throw std::invalid_argument("--freeze needs another process that goes on: --processes=2");
 }
 
 template <class Number>
@@ -59,9 +64,12 @@ int run(int argc, char** argv)
         "nodes", number(wanted.nodes), "Redis servers that keep the lock")(
         "think", number(wanted.think_ms), "milliseconds between reading the stock and writing it")(
         "no-lock", "see what happens without it (exit status 1)")(
+        "fenced", "leases carry tokens, and the stock's server refuses a stale one")("freeze",
+        "stop one process between its read and its write, until others have had its lock: "
+        "without --fenced an update is lost (exit status 1)")(
         "no-faults", "leave the lock's servers alone");
     po::options_description hidden; // how the parent starts a worker
-    hidden.add_options()("worker", "")("parent", po::value(&given.parent))(
+    hidden.add_options()("worker", "")("freezes", "")("parent", po::value(&given.parent))(
         "stock-port", po::value(&given.stock_port))("first-buyer", po::value(&given.first_buyer))(
         "node", po::value(&given.nodes));
     po::options_description all;
@@ -75,11 +83,15 @@ int run(int argc, char** argv)
         return 0;
     }
     wanted.lock = !seen.count("no-lock");
+    wanted.fenced = seen.count("fenced") != 0;
+    wanted.freeze = seen.count("freeze") != 0;
     wanted.faults = !seen.count("no-faults");
     if (seen.count("worker")) {
         given.coroutines = wanted.coroutines;
         given.buyers = wanted.buyers;
         given.think_ms = wanted.think_ms;
+        given.fenced = wanted.fenced;
+        given.freezes = seen.count("freezes") != 0;
         return flash_sale::run_worker(given);
     }
     check(wanted);

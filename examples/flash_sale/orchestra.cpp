@@ -23,6 +23,7 @@
 #include <iostream>
 #include <list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace flash_sale {
@@ -82,7 +83,10 @@ private:
     void start_workers();
     asio::awaitable<void> listen(worker_process& worker);
     asio::awaitable<void> show_progress();
-    void hear(std::string_view line);
+    void hear(worker_process& worker, std::string_view line);
+    long recorded_orders();
+    void note_stop(worker_process& worker);
+    void wake_if_time();
     verdict check();
     int conclude();
 
@@ -96,6 +100,9 @@ private:
     std::list<worker_process> workers_;
     std::size_t running_ = 0;
     bool crashed_ = false;
+    worker_process* stopped_ = nullptr; // the one that stands still
+    long orders_at_stop_ = 0;
+    freeze frozen_;
     int interrupted_ = 0;
     tally tally_;
     progress progress_;
@@ -128,7 +135,8 @@ int sale::run()
     progress_.say(std::to_string(wanted_.buyers) + " buyers want " + std::to_string(wanted_.stock) +
                   " items from " + std::to_string(wanted_.processes) + " processes, " +
                   (wanted_.lock ? "one lock on " + std::to_string(nodes_.size()) + " Redis servers"
-                                : "no lock"));
+                                : "no lock") +
+                  (wanted_.fenced ? ", fenced" : ""));
     start_workers();
     asio::co_spawn(io_, show_progress(), rethrow);
     io_.run();
@@ -152,6 +160,8 @@ void sale::start_workers()
         given.first_buyer = next;
         given.buyers = (wanted_.buyers - next) / (wanted_.processes - i);
         given.think_ms = wanted_.think_ms;
+        given.fenced = wanted_.fenced;
+        given.freezes = wanted_.freeze && i == 0;
         next += given.buyers;
         auto& worker = workers_.emplace_back(io_.get_executor(), given);
         ++running_;
@@ -169,18 +179,55 @@ asio::awaitable<void> sale::listen(worker_process& worker)
             co_await asio::async_read_until(worker.output(), input, '\n', token);
         if (ec)
             break; // it has ended
-        hear(std::string_view(received).substr(0, size - 1));
+        hear(worker, std::string_view(received).substr(0, size - 1));
         received.erase(0, size);
     }
     if (!worker.wait())
         crashed_ = true;
+    if (stopped_ == &worker)
+        stopped_ = nullptr; // it was killed while it stood still
     if (--running_ == 0)
         io_.stop();
+    wake_if_time();
 }
 
-void sale::hear(std::string_view line)
+long sale::recorded_orders()
 {
+    return std::stol(shop_.command({"LLEN", orders_key}));
+}
+
+void sale::note_stop(worker_process& worker)
+{
+    worker.wait_until_stopped();
+    stopped_ = &worker;
+    ++frozen_.processes;
+    orders_at_stop_ = recorded_orders();
+    progress_.say("process " + std::to_string(worker.pid()) + " stands still at " +
+                  std::to_string(orders_at_stop_) + " orders, between its read and its write");
+}
+
+// When others have had the lock for some time, or nobody else is left.
+void sale::wake_if_time()
+{
+    constexpr long enough = 10;
+    if (!stopped_)
+        return;
+    frozen_.orders_meanwhile = recorded_orders() - orders_at_stop_;
+    if (frozen_.orders_meanwhile < enough && running_ > 1)
+        return;
+    progress_.say("process " + std::to_string(stopped_->pid()) + " goes on after " +
+                  std::to_string(frozen_.orders_meanwhile) + " orders of others");
+    std::exchange(stopped_, nullptr)->resume();
+}
+
+void sale::hear(worker_process& worker, std::string_view line)
+{
+    if (line == stopping) {
+        note_stop(worker);
+        return;
+    }
     tally_.add(line);
+    wake_if_time();
     const auto done = saboteur_.act(tally_.count(outcome::sold));
     if (!done.empty())
         progress_.say(done + " at " + std::to_string(tally_.count(outcome::sold)) + " orders");
@@ -200,8 +247,7 @@ asio::awaitable<void> sale::show_progress()
 verdict sale::check()
 {
     const auto left = shop_.command({"GET", stock_key});
-    const auto orders = shop_.command({"LLEN", orders_key});
-    return verdict(wanted_.stock, std::stol(left), std::stol(orders));
+    return verdict(wanted_.stock, std::stol(left), recorded_orders());
 }
 
 // The workers' account must agree with the store's, or the figures are worth nothing.
@@ -214,13 +260,18 @@ int sale::conclude()
     const bool all_served =
         !crashed_ && tally_.served() == wanted_.buyers && tally_.count(outcome::gave_up) == 0;
 
-    print_table(wanted_, tally_, truth, saboteur_.losses());
+    // The pause must have been one past the end of the lease, or it shows nothing.
+    const bool frozen = !wanted_.freeze || frozen_.orders_meanwhile > 0;
+
+    print_table(wanted_, tally_, truth, saboteur_.losses(), frozen_);
     if (!agreed)
         std::cout << "the store recorded " << truth.sold << " orders: that does not agree\n";
     if (!all_served)
         std::cout << "not all buyers were served\n";
+    if (!frozen)
+        std::cout << "no process stood still while others sold\n";
     std::cout << truth.text() << std::endl;
-    return truth.good() && agreed && all_served ? 0 : 1;
+    return truth.good() && agreed && all_served && frozen ? 0 : 1;
 }
 
 } // namespace

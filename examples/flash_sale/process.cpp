@@ -26,6 +26,10 @@ std::vector<std::string> command_line(const worker_settings& given)
         "--buyers=" + std::to_string(given.buyers),
         "--buyers-per-process=" + std::to_string(given.coroutines),
         "--think=" + std::to_string(given.think_ms)};
+    if (given.fenced)
+        words.push_back("--fenced");
+    if (given.freezes)
+        words.push_back("--freezes");
     for (const auto& node : given.nodes)
         words.push_back("--node=" + node);
     return words;
@@ -81,6 +85,20 @@ worker_process::~worker_process()
         ::kill(pid_, SIGKILL);
         wait();
     }
+}
+
+void worker_process::wait_until_stopped() noexcept
+{
+    siginfo_t info{};
+    const auto id = static_cast<id_t>(pid_);
+    while (::waitid(P_PID, id, &info, WSTOPPED | WEXITED | WNOWAIT) == -1 && errno == EINTR) {
+    }
+}
+
+void worker_process::resume() noexcept
+{
+    if (pid_ != -1)
+        ::kill(pid_, SIGCONT);
 }
 
 bool worker_process::wait() noexcept

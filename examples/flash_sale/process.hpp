@@ -20,7 +20,12 @@ public:
     ~worker_process();
 
     asio::posix::stream_descriptor& output() noexcept { return output_; }
+    pid_t pid() const noexcept { return pid_; }
     bool wait() noexcept; ///< until it has ended; whether it ended well
+
+    /// For one that has said that it stops itself (SIGSTOP): until it has, or has ended.
+    void wait_until_stopped() noexcept;
+    void resume() noexcept; ///< SIGCONT
 
 private:
     asio::posix::stream_descriptor output_;

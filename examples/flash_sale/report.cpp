@@ -114,8 +114,8 @@ std::string verdict::text() const
            " lost_updates=" + std::to_string(lost_updates);
 }
 
-void print_table(
-    const settings& wanted, const tally& told, const verdict& truth, const node_losses& losses)
+void print_table(const settings& wanted, const tally& told, const verdict& truth,
+    const node_losses& losses, const freeze& frozen)
 {
     const auto confirmed = static_cast<long>(told.count(outcome::sold));
     const auto written = std::to_string(truth.sold - confirmed) + " of them took effect";
@@ -139,10 +139,16 @@ void print_table(
         row("hand-offs from buyer to buyer", told.work().handed_over);
         row("times the lock nodes were asked", told.work().attempts);
         row("node commands per order", commands.str());
-        row("leases lost", told.count(outcome::lost) + told.count(outcome::in_doubt));
+        row("leases lost", told.count(outcome::lost) + told.count(outcome::in_doubt) +
+                               told.count(outcome::refused));
         row("lock nodes lost", losses.killed + losses.paused,
             "of " + std::to_string(wanted.nodes) + ": " + std::to_string(losses.killed) +
                 " killed, " + std::to_string(losses.paused) + " paused for a while");
+        if (wanted.freeze)
+            row("processes frozen with the lock", frozen.processes,
+                std::to_string(frozen.orders_meanwhile) + " orders of others meanwhile");
+        if (wanted.fenced)
+            row("orders refused as stale", told.count(outcome::refused));
     }
     for (const auto& reason : told.reasons())
         std::cout << "  a buyer gave up: " << reason << '\n';

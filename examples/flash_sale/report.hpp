@@ -19,6 +19,7 @@ enum class outcome : std::uint8_t {
     lost,     ///< the lease was lost before anything was written; the order was abandoned
     in_doubt, ///< the lease was lost with the write on its way: it may have taken effect
     gave_up,  ///< the lock could not be had
+    refused,  ///< the shop's server had seen a later holder: nothing was written
 };
 
 /// The lines that a worker prints for its parent: one a buyer, one at its end.
@@ -29,6 +30,9 @@ struct lock_work {
     std::uint64_t node_commands = 0; // all that the lock cost on the nodes
 };
 std::string closing_line(const lock_work& done);
+
+/// What it prints, without the line's end, when it is about to stop itself.
+inline constexpr std::string_view stopping = "stopping";
 
 /// Everything that the workers have told.
 class tally {
@@ -48,7 +52,7 @@ public:
     std::chrono::microseconds wait(double share) const;
 
 private:
-    std::array<std::size_t, 5> counts_{};
+    std::array<std::size_t, 6> counts_{};
     std::vector<std::uint32_t> waits_us_;
     std::vector<std::string> reasons_; // the first few
     lock_work work_;
@@ -71,8 +75,14 @@ struct node_losses {
     unsigned paused = 0;
 };
 
-void print_table(
-    const settings& wanted, const tally& told, const verdict& truth, const node_losses& losses);
+/// Of the process that stood still, if one did.
+struct freeze {
+    unsigned processes = 0;
+    long orders_meanwhile = 0; // that were recorded from then until it was woken
+};
+
+void print_table(const settings& wanted, const tally& told, const verdict& truth,
+    const node_losses& losses, const freeze& frozen);
 
 /// One line that is redrawn on a terminal; elsewhere, a line now and then.
 class progress {

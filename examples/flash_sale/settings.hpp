@@ -16,6 +16,8 @@ struct settings {
     unsigned nodes = 5;
     unsigned think_ms = 10; // between reading the stock and writing it back
     bool lock = true;
+    bool fenced = false; // leases have tokens, and the shop's server refuses those that are stale
+    bool freeze = false; // one process stands still between its read and its write
     bool faults = true;
 };
 
@@ -28,6 +30,8 @@ struct worker_settings {
     unsigned first_buyer = 0;
     unsigned buyers = 0;
     unsigned think_ms = 0;
+    bool fenced = false;
+    bool freezes = false;
 };
 
 } // namespace flash_sale

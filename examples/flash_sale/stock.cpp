@@ -5,8 +5,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <holdfast/guarded_write.hpp>
+
 #include <array>
-#include <stdexcept>
+#include <initializer_list>
 #include <utility>
 
 namespace flash_sale {
@@ -22,11 +24,16 @@ std::string command(std::initializer_list<std::string_view> words)
     return text;
 }
 
+// What is written when an order is taken, in Lua, once the token is found good.
+constexpr std::string_view order_script = "redis.call('set',KEYS[2],ARGV[2]) "
+                                          "return redis.call('rpush',KEYS[3],ARGV[3])";
+
 } // namespace
 
-stock_client::stock_client(asio::any_io_executor executor, std::uint16_t port)
+stock_client::stock_client(asio::any_io_executor executor, std::uint16_t port, bool fenced)
     : socket_(std::move(executor)),
-      port_(port)
+      port_(port),
+      fenced_(fenced)
 {}
 
 asio::awaitable<void> stock_client::connect()
@@ -39,9 +46,11 @@ asio::awaitable<void> stock_client::connect()
     socket_.set_option(asio::ip::tcp::no_delay(true));
 }
 
-asio::awaitable<long> stock_client::read()
+asio::awaitable<long> stock_client::read(fence token)
 {
-    auto request = command({"GET", stock_key});
+    // The guarded read stores the token as well: from here on, nobody older can write.
+    auto request = fenced_ ? holdfast::guarded_get(fence_key, token, stock_key).encoded()
+                           : command({"GET", stock_key});
     co_await send(std::move(request));
     const auto length = co_await line();
     if (length == "$-1")
@@ -50,7 +59,19 @@ asio::awaitable<long> stock_client::read()
     co_return std::stol(number);
 }
 
-asio::awaitable<void> stock_client::write(long left, std::string buyer)
+asio::awaitable<void> stock_client::write(long left, std::string buyer, fence token)
+{
+    if (!fenced_) {
+        co_await write_at_once(left, std::move(buyer));
+        co_return;
+    }
+    const auto guarded = holdfast::guarded_run(
+        fence_key, token, order_script, {stock_key, orders_key}, {std::to_string(left), buyer});
+    co_await send(guarded.encoded());
+    co_await line(); // how many orders there are now
+}
+
+asio::awaitable<void> stock_client::write_at_once(long left, std::string buyer)
 {
     auto request = command({"MULTI"}) + command({"SET", stock_key, std::to_string(left)}) +
                    command({"RPUSH", orders_key, buyer}) + command({"EXEC"});
@@ -76,6 +97,8 @@ asio::awaitable<std::string> stock_client::line()
     const auto size = co_await asio::async_read_until(socket_, input, "\r\n", asio::use_awaitable);
     auto text = received_.substr(0, size - 2);
     received_.erase(0, size);
+    if (text.starts_with("-" + std::string(holdfast::fenced_error)))
+        throw stale_token(text);
     if (text.front() == '-')
         throw std::runtime_error("the shop's server answers: " + text);
     co_return text;

@@ -35,6 +35,7 @@ struct shop {
     std::optional<holdfast::locker> locker;
     unsigned next_buyer = 0;
     unsigned open_counters = 0;
+    unsigned grants = 0;
     bool failed = false;
 };
 
@@ -54,23 +55,36 @@ struct order {
     }
 };
 
+// What a debugger, a hypervisor or a full memory does to a process at the worst of moments: it
+// stands still. It notices nothing, and goes on when it is woken by whoever started it.
+void stand_still()
+{
+    std::cout << stopping << std::endl;
+    ::raise(SIGSTOP);
+}
+
 // The critical section: somebody else between the read and the write, and an update is lost.
-asio::awaitable<void> take_one(stock_client& stock, order& mine, unsigned think_ms)
+asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fence token)
 {
     mine.granted = clock::now();
     mine.at = order::stage::reading;
-    const long left = co_await stock.read();
+    const bool freezes = here.given.freezes && ++here.grants == 3;
+    const long left = co_await stock.read(token);
     if (left <= 0) {
         mine.at = order::stage::sold_out;
         co_return;
     }
 
     const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer thinking(executor, std::chrono::milliseconds(think_ms));
+    asio::steady_timer thinking(executor, std::chrono::milliseconds(here.given.think_ms));
     co_await thinking.async_wait(asio::use_awaitable);
 
+    // What is on its way is waited for, so that we learn what became of it.
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     mine.at = order::stage::writing;
-    co_await stock.write(left - 1, mine.buyer);
+    if (freezes)
+        stand_still(); // no look at the lease helps: after it there is always such a moment
+    co_await stock.write(left - 1, mine.buyer, token);
     mine.at = order::stage::written;
 }
 
@@ -80,8 +94,8 @@ asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& min
     options.ttl = 2s;   // short, so that a crashed process would not hold up the sale for long
     options.wait = 60s; // the queue is long
     holdfast::lock lock(*here.locker, "stock:A", options);
-    auto body = [&stock, &mine, think_ms = here.given.think_ms](holdfast::lease&) {
-        return take_one(stock, mine, think_ms);
+    auto body = [&here, &stock, &mine](holdfast::lease& lease) {
+        return take_one(here, stock, mine, lease.fence());
     };
     co_await lock.hold(body);
 }
@@ -110,8 +124,10 @@ asio::awaitable<void> serve(shop& here, stock_client& stock, order mine)
         if (here.locker)
             co_await take_one_alone(here, stock, mine);
         else
-            co_await take_one(stock, mine, here.given.think_ms);
+            co_await take_one(here, stock, mine, std::nullopt);
         tell(judge(mine), mine);
+    } catch (const stale_token&) {
+        tell(outcome::refused, mine);
     } catch (const boost::system::system_error& e) {
         if (e.code() == holdfast::errc::lease_lost) {
             lost = true;
@@ -131,7 +147,7 @@ asio::awaitable<void> serve(shop& here, stock_client& stock, order mine)
 asio::awaitable<void> run_counter(shop& here)
 {
     const auto executor = co_await asio::this_coro::executor;
-    stock_client stock(executor, here.given.stock_port);
+    stock_client stock(executor, here.given.stock_port, here.given.fenced);
     co_await stock.connect();
     const auto end = here.given.first_buyer + here.given.buyers;
     while (here.next_buyer < end) {
@@ -153,6 +169,16 @@ void close_counter(shop& here, std::exception_ptr error)
         here.locker->close(asio::detached); // or its connections would keep us running
 }
 
+holdfast::redlock_options how_to_lock(const worker_settings& given)
+{
+    holdfast::redlock_options options;
+    if (given.fenced) {
+        options.fencing = holdfast::fencing::on;
+        options.fence.first_deployment = true; // the servers are as new as this sale
+    }
+    return options;
+}
+
 // The kernel ends us with our parent; it may have died before we could ask for that.
 bool follow_parent(pid_t parent)
 {
@@ -171,7 +197,7 @@ int run_worker(const worker_settings& given)
     shop here{given, std::nullopt, given.first_buyer, given.coroutines};
     if (!given.nodes.empty()) {
         const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
-        here.locker.emplace(io.get_executor(), holdfast::redlock(nodes));
+        here.locker.emplace(io.get_executor(), holdfast::redlock(nodes, how_to_lock(given)));
     }
     for (unsigned i = 0; i < given.coroutines; ++i) {
         auto closed = [&here](std::exception_ptr error) {

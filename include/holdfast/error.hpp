@@ -40,11 +40,12 @@ enum class errc {
     /// The TLS handshake with a node failed; there is no fall-back to plain text.
     tls_failed,
     /// A node is not an independent primary: a replica, a sentinel, a cluster member, or one server
-    /// listed twice.
+    /// listed twice. Or other clients use it with other `fencing_options`.
     misconfigured_node,
     /// A node sent bytes that are not the protocol; that connection was closed.
     protocol_error,
-    /// Fencing tokens were asked for and a node cannot give them.
+    /// Fencing tokens were asked for and a node cannot give them, or must not: it may have
+    /// forgotten some, and is in quarantine.
     fencing_unavailable,
     /// The key of this resource holds data of another type, which is left untouched.
     key_conflict,
@@ -71,6 +72,7 @@ enum class condition {
     not_held,
     /// Waiting will not help, a person must act: `authentication_failed`, `permission_denied`,
     /// `tls_failed`, `misconfigured_node`, `protocol_error`, `fencing_unavailable`, `key_conflict`.
+    /// But for a quarantine: `acquire()` waits for its end, as long as it may.
     misconfigured,
 };
 

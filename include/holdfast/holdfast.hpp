@@ -15,3 +15,5 @@
 #include <holdfast/endpoint.hpp>
 #include <holdfast/memory.hpp>
 #include <holdfast/redlock.hpp>
+
+#include <holdfast/guarded_write.hpp>

@@ -1,13 +1,11 @@
 #pragma once
 
+#include <holdfast/detail/handler.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/release_outcome.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
-#include <boost/asio/append.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/post.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -27,7 +25,7 @@ struct lock_terms;
 ///
 /// Not a mutex. It keeps others out until `valid_until()`, while the clocks of the nodes run at
 /// roughly the right rate and nodes do not forget. A process that is paused past that instant can
-/// act after somebody else was granted the resource.
+/// act after somebody else was granted the resource; `fence()` lets the protected store refuse it.
 ///
 /// While it lives the locker renews it (unless the lock says otherwise). When that fails, the
 /// holder is told a guard time before the end (`lost()`), and the lease is never good again, even
@@ -58,8 +56,12 @@ public:
     /// `time_point::min()`, when it has ended.
     std::chrono::steady_clock::time_point valid_until() const noexcept;
 
-    /// The fencing token: larger than that of every lease on this resource that ended before.
-    /// Empty where the backend has none.
+    /// The fencing token: larger than that of every lease on this resource that nodes had granted
+    /// before they were asked for this one and, where leases are handed on in the process, than
+    /// that of the holder before. If nodes have ended a lease early (their clocks jumped, or they
+    /// lost data), somebody else may have a larger one already: the protected store refuses ours
+    /// then. Empty where the backend has none, as Redis nodes without `fencing::on`. For the other
+    /// side, see `guarded_write`.
     std::optional<std::uint64_t> fence() const noexcept { return fence_; }
 
     /// The name of the resource; empty for an empty lease.
@@ -83,9 +85,10 @@ public:
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(
-                        asio::append(std::move(handler), make_error_code(errc::not_held)));
-                start_lost(std::move(engine), id, error_handler(std::move(handler)));
+                    return detail::complete_later(
+                        std::move(handler), make_error_code(errc::not_held));
+                const auto& usual = detail::usual_executor(*engine);
+                start_lost(std::move(engine), id, error_handler(std::move(handler), usual));
             },
             token, engine_, id_);
     }
@@ -108,9 +111,10 @@ public:
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(
-                        asio::append(std::move(handler), make_error_code(errc::not_held)));
-                start_extend(std::move(engine), id, error_handler(std::move(handler)));
+                    return detail::complete_later(
+                        std::move(handler), make_error_code(errc::not_held));
+                const auto& usual = detail::usual_executor(*engine);
+                start_extend(std::move(engine), id, error_handler(std::move(handler), usual));
             },
             token, engine_, id_);
     }
@@ -137,26 +141,27 @@ public:
         return asio::async_initiate<Token, void(error_code, release_outcome)>(
             [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
-                    return asio::post(asio::append(std::move(handler),
-                        make_error_code(errc::not_held), release_outcome::expired));
-                start_release(std::move(engine), id, release_handler(std::move(handler)));
+                    return detail::complete_later(std::move(handler),
+                        make_error_code(errc::not_held), release_outcome::expired);
+                const auto& usual = detail::usual_executor(*engine);
+                start_release(std::move(engine), id, release_handler(std::move(handler), usual));
             },
             token, engine_, id_);
     }
 
 private:
     friend class shell::engine;
-    using error_handler = asio::any_completion_handler<void(error_code)>;
-    using release_handler = asio::any_completion_handler<void(error_code, release_outcome)>;
+    using error_handler = detail::any_handler<void(error_code)>;
+    using release_handler = detail::any_handler<void(error_code, release_outcome)>;
 
     lease(std::shared_ptr<shell::engine> engine, std::uint64_t id,
         std::shared_ptr<const shell::lock_terms> terms,
         std::optional<std::uint64_t> fence) noexcept;
 
     void drop() noexcept;
-    static void start_lost(std::shared_ptr<shell::engine>, std::uint64_t, error_handler);
-    static void start_extend(std::shared_ptr<shell::engine>, std::uint64_t, error_handler);
-    static void start_release(std::shared_ptr<shell::engine>, std::uint64_t, release_handler);
+    static void start_lost(std::shared_ptr<shell::engine>, std::uint64_t, error_handler&&);
+    static void start_extend(std::shared_ptr<shell::engine>, std::uint64_t, error_handler&&);
+    static void start_release(std::shared_ptr<shell::engine>, std::uint64_t, release_handler&&);
 
     std::shared_ptr<shell::engine> engine_;
     std::shared_ptr<const shell::lock_terms> terms_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <holdfast/detail/handler.hpp>
 #include <holdfast/detail/hold.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
@@ -7,7 +8,6 @@
 #include <holdfast/options.hpp>
 #include <holdfast/resource.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -29,7 +29,8 @@ namespace holdfast {
 class lock {
 public:
     /// Throws `std::invalid_argument` if `what` is not a resource name, if `check(options)` does,
-    /// or if the ttl is not longer than drift and the backend's node timeout together.
+    /// if the ttl is not longer than drift and the backend's node timeout together, or if it is
+    /// longer than the quarantine of a backend with fencing.
     lock(locker& owner, holdfast::resource what, lock_options options = {});
 
     const std::string& resource() const noexcept;
@@ -51,8 +52,9 @@ public:
     /// - `errc::unreachable`  too few nodes answered; `locker::stats()` has the reason of each.
     /// - `errc::too_late`     granted, but less than the guard time would have remained.
     /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
-    /// `protocol_error`,
-    ///   `key_conflict`  so many nodes say so that waiting cannot help; at once.
+    ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes say so that waiting
+    ///   cannot help; at once. But where they are in quarantine, `fencing_unavailable` comes at the
+    ///   end of `wait`.
     /// - `errc::overloaded`   more than `locker_options::max_waiting` wait; at once.
     /// - `errc::closed`       the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
@@ -116,7 +118,7 @@ public:
 
 private:
     enum class mode : bool { wait, once };
-    using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
+    using acquire_handler = detail::any_handler<void(error_code, lease)>;
 
     template <class Token>
     auto initiate(std::chrono::milliseconds wait, mode how, Token& token) const
@@ -125,15 +127,16 @@ private:
             [](auto handler, std::shared_ptr<shell::engine> engine,
                 std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds limit,
                 mode way) {
+                const auto& usual = detail::usual_executor(*engine);
                 start_acquire(std::move(engine), std::move(terms), limit, way,
-                    acquire_handler(std::move(handler)));
+                    acquire_handler(std::move(handler), usual));
             },
             token, engine_, terms_, wait, how);
     }
 
     static void start_acquire(std::shared_ptr<shell::engine> engine,
         std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds wait, mode how,
-        acquire_handler handler);
+        acquire_handler&& handler);
 
     std::shared_ptr<shell::engine> engine_;
     std::shared_ptr<const shell::lock_terms> terms_;

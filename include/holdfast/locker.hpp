@@ -1,11 +1,11 @@
 #pragma once
 
 #include <holdfast/backend.hpp>
+#include <holdfast/detail/handler.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/stats.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
@@ -70,7 +70,8 @@ public:
     {
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<shell::engine> engine) {
-                start_close(std::move(engine), close_handler(std::move(handler)));
+                const auto& usual = detail::usual_executor(*engine);
+                start_close(std::move(engine), close_handler(std::move(handler), usual));
             },
             token, engine_);
     }
@@ -80,8 +81,8 @@ public:
 
 private:
     friend class lock;
-    using close_handler = asio::any_completion_handler<void(error_code)>;
-    static void start_close(std::shared_ptr<shell::engine> engine, close_handler handler);
+    using close_handler = detail::any_handler<void(error_code)>;
+    static void start_close(std::shared_ptr<shell::engine> engine, close_handler&& handler);
 
     std::shared_ptr<shell::engine> engine_;
 };

@@ -14,10 +14,45 @@ namespace holdfast {
 /// Whether leases carry a fencing token.
 enum class fencing { off, on };
 
+/// What fencing rests on. All clients of the nodes must agree on the first three: each node keeps
+/// what it was told first (under the key "hf:n"), and refuses others as `errc::misconfigured_node`.
+struct fencing_options {
+    /// For how long a node grants nothing after it was restarted, or lost its data: by then every
+    /// lease that it may have forgotten has ended, and every token that it may have given is behind
+    /// its clock. No lock may have a longer ttl. 1 s to 25 h.
+    std::chrono::milliseconds quarantine{60'000};
+
+    /// How far before a node's own clock a token may be. Tokens follow the clocks of the nodes; the
+    /// clocks may be so much apart before that costs a second round trip. 10 ms to 1 h, and at most
+    /// half of the quarantine.
+    std::chrono::milliseconds ahead{1'000};
+
+    /// How long a node remembers the last token of a resource that nobody uses. After that tokens
+    /// follow the node's clock alone. At least 24 h, at most 3,650 days; 0: for ever, whatever
+    /// memory that takes.
+    std::chrono::milliseconds counter_lifetime{std::chrono::hours(7 * 24)};
+
+    /// Whether a node that has no record of fencing is new, and grants at once. Without this such a
+    /// node is in quarantine first, because it may have lost its data. Set it for the very first
+    /// start, when no client has ever used these nodes with fencing, and never again.
+    bool first_deployment = false;
+
+    /// Whether a node that was restarted and has its record still has everything else: it syncs
+    /// each write to its disk before it answers (`appendonly yes`, `appendfsync always`,
+    /// `no-appendfsync-on-rewrite no`). Such a node grants at once after a restart. If it does not
+    /// in truth, two may hold one lease. No effect together with `first_deployment`.
+    bool trusted_persistence = false;
+};
+
 /// Settings of the redlock backend. Checked together by `redlock()`.
 struct redlock_options {
-    /// Only `off` is available in this version; `on` is refused by `redlock()`.
+    /// With `on`, each lease has a token, larger than those before it: see `lease::fence()`. All
+    /// clients that share resources must choose alike: with and without fencing, the keys are
+    /// others.
     holdfast::fencing fencing = holdfast::fencing::off;
+
+    /// No effect without fencing.
+    fencing_options fence{};
 
     /// How long a node's answer to one request is waited for. 1 ms to 60 s. A slow node delays
     /// nothing while a majority is quicker. Default: ttl / 20 of the lock in question, but at least
@@ -47,7 +82,8 @@ struct redlock_options {
 
     /// Whether nodes may be used that evict keys when their memory is full (`maxmemory` with a
     /// `maxmemory-policy` other than `noeviction`). Locks may be among what they evict, and such a
-    /// lease is lost; without this they are refused as `errc::misconfigured_node`.
+    /// lease is lost; without this they are refused as `errc::misconfigured_node`. Not with
+    /// fencing: a token must not be forgotten.
     bool allow_eviction = false;
 };
 
@@ -68,12 +104,25 @@ struct redlock_options {
 /// skipped at once, that of one that is frozen after half a second; a lost message or a lost queue
 /// is noticed within a second or two, since who waits asks again once a second; so is a release by
 /// a client without the queue, or by one that could not reach the arbiter, unless the arbiter tells
-/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). Where clients do not
-/// agree on the arbiter, because a node answers in time for some of them only, they compete: how
-/// long one of them may have to wait is not bounded then. A node that is spoken to in RESP2, or
-/// that forbids the queue, is not chosen; without any, a refused client tries again after random
-/// pauses (`locker_options`), in no order. The queue's key is gone three seconds after the last one
-/// in it was heard of.
+/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). Clients need not agree
+/// on the arbiter: where a node answers in time for some of them only, who has waited for a second
+/// stands in the queues of all nodes, and turns come in no order then, but they come. A node that
+/// is spoken to in RESP2, or that forbids the queue, is not chosen; without any, a refused client
+/// tries again after random pauses (`locker_options`), in no order. The queue's key is gone three
+/// seconds after the last one in it was heard of.
+///
+/// With fencing, the keys of a resource are "hf:l:<resource>" for the lock, "hf:f:<resource>" for
+/// the counter of its tokens, and "hf:q:<resource>" for its queue. Each lease's token is larger
+/// than that of every lease on the resource that was granted before, whatever the clocks do, as
+/// long as a node that loses its counters has a clock that is right to within the quarantine.
+/// Tokens are milliseconds since the epoch, times 1,024; compare them, and expect nothing else of
+/// them. They exist so that what a lock protects can refuse a holder that comes too late: let it
+/// keep the largest token that it has seen, and refuse all smaller ones in the same step as the
+/// write. A node in quarantine, or whose counter is spoilt, does not count. Where that prevents a
+/// majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()` says why:
+/// at once for what a person must mend, at the end of `wait` for a quarantine. Clients need INFO,
+/// TIME, and the rights in the README; a connection by a proxy that survives a restart of the node
+/// behind it defeats the quarantine.
 ///
 /// The nodes must be independent primaries (no replicas of each other) and every client must be
 /// given the same nodes. One node is the same algorithm with a majority of one. With an even

@@ -9,7 +9,8 @@ namespace holdfast {
 /// The name of what is locked.
 ///
 /// Any bytes will do, 1 to `max_size` of them: the name travels as data and is never part of a
-/// command or a script. On Redis nodes it is the key, as other Redlock clients have it.
+/// command or a script. On Redis nodes it is the key, as other Redlock clients have it, but not
+/// with fencing.
 class resource {
 public:
     static constexpr std::size_t max_size = 512; ///< in bytes

@@ -52,6 +52,7 @@ struct backend_event {
     errc reason{};
     std::uint64_t tag = 0;
     time_point valid_until{};
+    bool passes = false;                      // `reason` mends itself with time, whatever it is
     time_point kept_others_out_since = never; // of a refused attempt: it has ended now
     std::optional<std::uint64_t> fence{};
 };
@@ -75,9 +76,11 @@ public:
     // Whether there is a queue to wait in now.
     virtual bool queues() const noexcept = 0;
 
+    // Whether a granted claim can have a new holder: its tokens may be used up.
+    virtual bool can_pass(claim_id) const noexcept { return true; }
     // The lease of a granted claim has a new holder in this process: its events have this tag from
     // now on. Returns the new holder's fencing token, if the claim has one: larger than the old
-    // one.
+    // one. Precondition: can_pass().
     virtual std::optional<std::uint64_t> pass(claim_id claim, std::uint64_t tag) = 0;
 
     // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not
@@ -97,6 +100,8 @@ public:
 
     // How long an answer to one request may take under this ttl.
     virtual duration patience(duration ttl) const noexcept = 0;
+    // No claim may have a longer ttl.
+    virtual duration longest_ttl() const noexcept { return duration::max(); }
 
     virtual std::optional<backend_event> next_event() = 0;
     virtual time_point wake_at() const noexcept = 0;

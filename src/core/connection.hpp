@@ -34,7 +34,7 @@ public:
     // The stream could not be opened, broke, or was closed because `wants_open()` said so.
     virtual void closed(error_code why, time_point now) = 0;
 
-    // Where to put the next bytes that arrive, and that `n` of them have arrived.
+    // Where to put the next bytes that arrive, never empty, and that `n` of them have arrived.
     virtual std::span<char> read_space() = 0;
     virtual void received(std::size_t n, time_point now) = 0;
 

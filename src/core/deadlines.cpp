@@ -1,46 +1,116 @@
 #include "core/deadlines.hpp"
 
+#include <algorithm>
+
 namespace holdfast::core {
 
 void deadlines::set(key k, time_point when)
 {
+    erase(k);
     if (when == never)
-        return erase(k);
+        return;
     if (k >= where_.size())
-        where_.resize(k + std::size_t(1), absent);
-
+        where_.resize(k + std::size_t(1));
     const item i{when, k};
-    if (where_[k] == absent) {
+    if (run* const r = fitting(when)) {
+        append(*r, i);
+    } else {
         heap_.push_back(i);
         sift_up(heap_.size() - 1, i);
-        return;
     }
-    const std::size_t position = where_[k];
-    if (when < heap_[position].when)
-        sift_up(position, i);
-    else
-        sift_down(position, i);
+    earliest_ = std::min(earliest_, when);
+    ++size_;
 }
 
 void deadlines::erase(key k) noexcept
 {
-    if (k < where_.size() && where_[k] != absent)
-        remove_at(where_[k]);
+    if (k >= where_.size() || where_[k].position == absent)
+        return;
+    const place p = where_[k];
+    where_[k] = {};
+    --size_;
+    const std::vector<item>& all = p.run != in_heap ? runs_[p.run].items : heap_;
+    const bool was_first = all[p.position].when == earliest_;
+    if (p.run != in_heap)
+        erase_in(runs_[p.run], p.position);
+    else
+        erase_in_heap(p.position);
+    if (was_first)
+        earliest_ = find_earliest();
+}
+
+time_point deadlines::find_earliest() const noexcept
+{
+    time_point first = heap_.empty() ? never : heap_.front().when;
+    for (const run& r : runs_)
+        first = std::min(first, r.first());
+    return first;
 }
 
 std::optional<deadlines::key> deadlines::pop_due(time_point now) noexcept
 {
-    if (heap_.empty() || heap_.front().when > now)
+    if (size_ == 0 || earliest_ > now)
         return std::nullopt;
-    const key k = heap_.front().what;
-    remove_at(0);
+    const auto from = std::find_if(runs_.begin(), runs_.end(),
+        [this](const run& r) { return !r.empty() && r.first() == earliest_; });
+    const key k = from != runs_.end() ? from->items[from->begin].what : heap_.front().what;
+    erase(k);
     return k;
 }
 
-void deadlines::place(std::size_t position, item i) noexcept
+// The one whose last deadline is nearest before this one: each length finds a run of its own.
+deadlines::run* deadlines::fitting(time_point when) noexcept
+{
+    run* best = nullptr;
+    for (run& r : runs_) {
+        if (r.last() <= when && (best == nullptr || r.last() > best->last()))
+            best = &r;
+    }
+    return best;
+}
+
+void deadlines::append(run& r, item i)
+{
+    if (r.items.size() == r.items.capacity() && r.used < r.items.size() / 8 * 7)
+        close_gaps(r); // rather than grow
+    r.items.push_back(i);
+    ++r.used;
+    where_[i.what] = {.position = static_cast<std::uint32_t>(r.items.size() - 1),
+        .run = static_cast<std::uint32_t>(&r - runs_.data())};
+}
+
+void deadlines::erase_in(run& r, std::size_t position) noexcept
+{
+    r.items[position].what = absent;
+    --r.used;
+    while (!r.empty() && r.items[r.begin].what == absent)
+        ++r.begin;
+    while (!r.empty() && r.items.back().what == absent)
+        r.items.pop_back();
+    if (r.empty()) {
+        r.items.clear();
+        r.begin = 0;
+    }
+}
+
+void deadlines::close_gaps(run& r) noexcept
+{
+    std::size_t to = 0;
+    for (std::size_t from = r.begin; from < r.items.size(); ++from) {
+        if (r.items[from].what == absent)
+            continue;
+        r.items[to] = r.items[from];
+        where_[r.items[to].what].position = static_cast<std::uint32_t>(to);
+        ++to;
+    }
+    r.items.resize(to);
+    r.begin = 0;
+}
+
+void deadlines::put(std::size_t position, item i) noexcept
 {
     heap_[position] = i;
-    where_[i.what] = static_cast<std::uint32_t>(position);
+    where_[i.what].position = static_cast<std::uint32_t>(position);
 }
 
 void deadlines::sift_up(std::size_t position, item i) noexcept
@@ -49,10 +119,10 @@ void deadlines::sift_up(std::size_t position, item i) noexcept
         const std::size_t parent = (position - 1) / 2;
         if (heap_[parent].when <= i.when)
             break;
-        place(position, heap_[parent]);
+        put(position, heap_[parent]);
         position = parent;
     }
-    place(position, i);
+    put(position, i);
 }
 
 void deadlines::sift_down(std::size_t position, item i) noexcept
@@ -65,15 +135,14 @@ void deadlines::sift_down(std::size_t position, item i) noexcept
             ++child;
         if (heap_[child].when >= i.when)
             break;
-        place(position, heap_[child]);
+        put(position, heap_[child]);
         position = child;
     }
-    place(position, i);
+    put(position, i);
 }
 
-void deadlines::remove_at(std::size_t position) noexcept
+void deadlines::erase_in_heap(std::size_t position) noexcept
 {
-    where_[heap_[position].what] = absent;
     const item last = heap_.back();
     heap_.pop_back();
     if (position == heap_.size())

@@ -211,7 +211,7 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     wait& w = queues_.wait_at(q.first);
     w.last_error = event.reason;
     q.last_error = event.reason;
-    if (w.once || is_hopeless(event.reason))
+    if (w.once || (is_hopeless(event.reason) && !event.passes))
         return end_wait(q.first, event.reason, now);
 
     ++q.failures;

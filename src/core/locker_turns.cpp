@@ -96,7 +96,7 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     const lease_terms& terms = queues_.wait_at(q.first).terms;
     const time_point valid_until = from.keeper.granted_until();
     if (turns_are_spent(q, now) || !same_claim(terms, from.terms) ||
-        valid_until - terms.guard <= now)
+        valid_until - terms.guard <= now || !backend_.can_pass(from.claim))
         return false;
 
     stop_keeping(lease);

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 namespace holdfast::core {
@@ -23,17 +23,23 @@ constexpr std::uint32_t slot_index(slot_id id) noexcept
 template <class T>
 class slots {
 public:
+    slots() = default;
+    slots(const slots&) = delete;
+    slots& operator=(const slots&) = delete;
+
     slot_id take()
     {
         std::uint32_t index = 0;
         if (free_.empty()) {
-            index = static_cast<std::uint32_t>(entries_.size());
-            entries_.emplace_back();
+            index = made_;
+            if (index % in_a_chunk == 0)
+                chunks_.push_back(std::make_unique<entry[]>(in_a_chunk));
+            ++made_;
         } else {
             index = free_.back();
             free_.pop_back();
         }
-        entry& e = entries_[index];
+        entry& e = at(index);
         e.used = true;
         ++size_;
         return make_id(index, e.uses);
@@ -42,7 +48,7 @@ public:
     // Precondition: `id` is in use.
     void give_back(slot_id id)
     {
-        entry& e = entries_[slot_index(id)];
+        entry& e = at(slot_index(id));
         assert(e.used && make_id(slot_index(id), e.uses) == id);
         e.used = false;
         if (++e.uses == 0) // id 0 names nothing
@@ -54,9 +60,9 @@ public:
     T* find(slot_id id) noexcept
     {
         const auto index = slot_index(id);
-        if (index >= entries_.size())
+        if (index >= made_)
             return nullptr;
-        entry& e = entries_[index];
+        entry& e = at(index);
         return e.used && make_id(index, e.uses) == id ? &e.object : nullptr;
     }
 
@@ -65,21 +71,20 @@ public:
     // Precondition: `id` is in use.
     T& operator[](slot_id id) noexcept
     {
-        T* const found = find(id);
-        assert(found != nullptr);
-        return *found;
+        assert(find(id) != nullptr);
+        return at(slot_index(id)).object;
     }
 
     // The id of whatever uses slot `index` now, or 0.
     slot_id id_at(std::uint32_t index) const noexcept
     {
-        if (index >= entries_.size() || !entries_[index].used)
+        if (index >= made_ || !at(index).used)
             return 0;
-        return make_id(index, entries_[index].uses);
+        return make_id(index, at(index).uses);
     }
 
     std::size_t size() const noexcept { return size_; }
-    std::uint32_t capacity() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+    std::uint32_t capacity() const noexcept { return made_; }
 
 private:
     struct entry {
@@ -88,12 +93,24 @@ private:
         bool used = false;
     };
 
+    static constexpr std::uint32_t in_a_chunk = 64;
+
+    entry& at(std::uint32_t index) noexcept
+    {
+        return chunks_[index / in_a_chunk][index % in_a_chunk];
+    }
+    const entry& at(std::uint32_t index) const noexcept
+    {
+        return chunks_[index / in_a_chunk][index % in_a_chunk];
+    }
+
     static constexpr slot_id make_id(std::uint32_t index, std::uint32_t uses) noexcept
     {
         return static_cast<slot_id>(uses) << 32 | index;
     }
 
-    std::deque<entry> entries_;
+    std::vector<std::unique_ptr<entry[]>> chunks_;
+    std::uint32_t made_ = 0; // entries that have been used
     std::vector<std::uint32_t> free_;
     std::size_t size_ = 0;
 };

@@ -41,18 +41,16 @@ void known_contention::note(std::uint64_t resource_hash, core::time_point now)
     known_[resource_hash].seen = now;
 }
 
-void known_contention::note_fruitless(
-    std::uint64_t resource_hash, std::size_t node, core::time_point now)
+void known_contention::note_fruitless(std::uint64_t resource_hash, core::time_point now)
 {
     note(resource_hash, now);
-    known_[resource_hash].fruitless = node;
+    known_[resource_hash].fruitless = true;
 }
 
-std::optional<std::size_t> known_contention::take_fruitless(std::uint64_t resource_hash) noexcept
+bool known_contention::take_fruitless(std::uint64_t resource_hash) noexcept
 {
     const auto found = known_.find(resource_hash);
-    return found != known_.end() ? std::exchange(found->second.fruitless, std::nullopt)
-                                 : std::nullopt;
+    return found != known_.end() && std::exchange(found->second.fruitless, false);
 }
 
 void known_contention::forget(std::uint64_t resource_hash) noexcept

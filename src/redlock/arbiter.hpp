@@ -28,15 +28,15 @@ public:
     void forget(std::uint64_t resource_hash) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
-    // A turn that this node gave came to nothing: others may have another arbiter, and pass the
-    // resource on among themselves. So the next attempt, and only that, is to avoid it.
-    void note_fruitless(std::uint64_t resource_hash, std::size_t node, core::time_point now);
-    std::optional<std::size_t> take_fruitless(std::uint64_t resource_hash) noexcept;
+    // A turn came to nothing: others may have another arbiter, and pass the resource on among
+    // themselves. The next attempt, and only that, is to stand in all queues at once.
+    void note_fruitless(std::uint64_t resource_hash, core::time_point now);
+    bool take_fruitless(std::uint64_t resource_hash) noexcept;
 
 private:
     struct memory {
         std::optional<core::time_point> seen{};
-        std::optional<std::size_t> fruitless{};
+        bool fruitless = false;
     };
     boost::unordered_flat_map<std::uint64_t, memory> known_;
 };

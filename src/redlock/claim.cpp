@@ -3,6 +3,7 @@
 #include "redlock/arbiter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace holdfast::redis {
@@ -12,56 +13,69 @@ using key = claim_node::key;
 void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owner_token& owner,
     const core::claim_terms& new_terms, std::size_t count)
 {
-    resource.assign(name);
+    lock.assign(name);
     hash = hash_of(name);
     arbiter = max_nodes;
-    avoided.reset();
-    answer_due = has_waited = handed_over = looking = tracked = others_free = false;
+    answer_due = has_waited = handed_over = tracked = others_free = false;
+    everywhere = others_first = looked_in_vain = false;
+    looks = 0;
     asked_again_at = core::never;
     token = owner;
     terms = new_terms;
     tag = new_tag;
     phase = stage::asking;
-    last_sent = core::long_ago;
+    gone_at = core::long_ago;
     reported = core::long_ago;
-    round = acquire_round(count);
+    round_ = acquire_round(count);
     nodes_ = static_cast<std::uint8_t>(count);
     deleted_ = 0;
-    std::fill_n(at.begin(), count, claim_node{});
+    at.assign(count, claim_node{});
 }
 
 void claim::sent(std::size_t node, core::time_point when) noexcept
 {
     claim_node& n = at[node];
-    n.state = key::asked;
+    if (n.state != key::ours)
+        n.state = key::asked;
     ++n.open;
-    n.until = when + terms.ttl - terms.drift; // counts once it is `ours`
-    last_sent = std::max(last_sent, when);
+    leaves(terms.ttl, when);
 }
 
-void claim::record(std::size_t node, vote v) noexcept
+void claim::granted(std::size_t node, core::time_point asked, std::uint64_t start)
 {
-    round.record(node, v);
+    if (fence)
+        return granted_tokens(node, asked, start);
+    claim_node& n = at[node];
+    round_.record(node, vote::granted);
+    n.again = false;
+    n.state = key::ours;
+    n.until = std::max(n.until, end_of(asked));
+}
+
+void claim::not_granted(std::size_t node, vote v) noexcept
+{
     at[node].again = false;
-    if (v == vote::granted)
-        at[node].state = key::ours;
-    else if (v != vote::unknown)
+    if (fence)
+        granted_no_tokens(node, v);
+    else
+        round_.record(node, v);
+    if (v != vote::unknown)
         at[node].state = key::absent;
 }
 
 void claim::renewed(std::size_t node, core::time_point asked) noexcept
 {
     claim_node& n = at[node];
-    if (n.state == key::asked) // the grant's own answer was lost, but here is the proof
+    // The grant's own answer was lost, but here is the proof; not of a token, though.
+    if (n.state == key::asked && !fence)
         n.state = key::ours;
-    n.until = std::max(n.until, asked + terms.ttl - terms.drift);
+    n.until = std::max(n.until, end_of(asked));
 }
 
 void claim::missing(std::size_t node) noexcept
 {
-    if (at[node].open != 0) // asked again after the renewal that found nothing
-        return;
-    at[node].state = key::absent;
+    // It may have been asked again after the renewal that found nothing.
+    at[node].state = at[node].open != 0 ? key::asked : key::absent;
     at[node].until = core::long_ago;
 }
 
@@ -75,6 +89,11 @@ void claim::deleted(std::size_t node, bool was_ours) noexcept
     at[node].state = key::absent;
     at[node].queued = false;
     deleted_ = static_cast<std::uint8_t>(deleted_ + (was_ours ? 1 : 0));
+}
+
+core::time_point claim::end_of(core::time_point asked) const noexcept
+{
+    return asked + terms.ttl - terms.drift;
 }
 
 core::time_point claim::valid_until() const noexcept
@@ -92,12 +111,6 @@ core::time_point claim::valid_until() const noexcept
     std::nth_element(
         ours.begin(), nth, ours.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
     return *nth;
-}
-
-bool claim::may_hold(std::size_t node) const noexcept
-{
-    const claim_node& n = at[node];
-    return n.healing || n.queued || (n.state != key::absent && n.state != key::unsent);
 }
 
 bool claim::may_hold_any() const noexcept

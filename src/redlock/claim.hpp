@@ -2,11 +2,13 @@
 
 #include "core/backend.hpp"
 #include "redlock/acquire_round.hpp"
+#include "redlock/fenced_claim.hpp"
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -15,18 +17,21 @@ struct claim_node {
     enum class key : std::uint8_t {
         absent, // certainly not there, or not ours
         unsent, // the SET waits for the connection
-        asked,  // the SET has left, or may have
+        asked,  // the SET has left, or may have; or it was granted with too small a token
         ours,   // granted in the round that made the lease
-        healed, // set again later: keeps others out, but proves nothing about the time before
+        healed, // set again later, or granted with a token that is not that of the lease: keeps
+                // others out, but proves nothing
     };
     key state = key::absent;
     std::uint8_t open = 0;                   // requests under way that may make it ours
-    bool healing = false;                    // a SET to heal it is under way
-    bool deleting = false;                   // a deletion is under way
-    bool queued = false;                     // we may stand in its queue, or be handed the key
-    bool again = false;                      // it has refused and will be asked again
     std::uint8_t refusals = 0;               // in this round
     std::uint8_t renewing = 0;               // renewals under way
+    bool healing : 1 = false;                // a SET to heal it is under way
+    bool deleting : 1 = false;               // a deletion is under way
+    bool queued : 1 = false;                 // we may stand in its queue, or be handed the key
+    bool was_arbiter : 1 = false;            // of this attempt
+    bool others_wait : 1 = false;            // in its queue, when it was looked at
+    bool again : 1 = false;                  // it has refused and will be asked again
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
 
@@ -45,16 +50,28 @@ public:
     };
 
     // Puts a used object in order for a new attempt; keeps its memory.
-    void begin(std::uint64_t tag, std::string_view resource, const core::owner_token& token,
+    void begin(std::uint64_t tag, std::string_view lock, const core::owner_token& token,
         const core::claim_terms& terms, std::size_t nodes);
+
+    // In fenced mode, after that.
+    void begin_fence();
 
     // A SET was queued for a node at `now`.
     void sent(std::size_t node, core::time_point now) noexcept;
+    // Something of ours will be there for so long.
+    void leaves(core::duration ttl, core::time_point now) noexcept
+    {
+        gone_at = std::max(gone_at, now + ttl);
+    }
     // Its answer is there, or there will be none.
     void answered(std::size_t node) noexcept { --at[node].open; }
-    // What a node said to the SET of the round, however late. `failed` for one that cannot be
-    // asked.
-    void record(std::size_t node, vote v) noexcept;
+    // What a node said to the SET of the round that was queued at `asked`, however late: yes, or
+    // something else; `failed` for one that cannot be asked. `start`: in fenced mode, of the block
+    // of tokens that it has granted.
+    void granted(std::size_t node, core::time_point asked, std::uint64_t start = 0);
+    void not_granted(std::size_t node, vote v) noexcept;
+    // What it said to a RAISE. Precondition: the round has named the node.
+    void raised(std::size_t node, raise_answer answer) noexcept;
     // A renewal that was queued at `asked` was confirmed; or our key was found missing.
     void renewed(std::size_t node, core::time_point asked) noexcept;
     void missing(std::size_t node) noexcept;
@@ -68,7 +85,19 @@ public:
     // Whether a majority is ours beyond `now`.
     bool has_majority(core::time_point now) const noexcept { return valid_until() > now; }
 
-    bool may_hold(std::size_t node) const noexcept;
+    const acquire_round& votes() const noexcept { return fence ? fence->round.votes() : round_; }
+
+    // Precondition: fenced mode, and the round is over. The token of another holder, in this
+    // process.
+    bool has_next_token() const noexcept;
+    std::uint64_t next_token() noexcept;
+
+    bool may_hold(std::size_t node) const noexcept
+    {
+        const claim_node& n = at[node];
+        return n.healing || n.queued ||
+               (n.state != claim_node::key::absent && n.state != claim_node::key::unsent);
+    }
     bool may_hold_any() const noexcept;
     std::size_t unsent() const noexcept; // nodes that will be asked once they are connected
 
@@ -81,30 +110,40 @@ public:
 
     std::size_t nodes() const noexcept { return nodes_; }
 
-    std::string resource;
+    std::string lock; // the name of its key: in plain mode that is the resource
     core::owner_token token{};
     core::claim_terms terms{};
     std::uint64_t tag = 0;
+    std::uint64_t hash = 0;          // of that name
+    std::size_t arbiter = max_nodes; // where it is queued, or was handed over to us; or none
     stage phase = stage::asking;
-    std::uint64_t hash = 0;             // of the resource
-    std::size_t arbiter = max_nodes;    // where it is queued, or was handed over to us; or none
-    std::optional<std::size_t> avoided; // for a second: its turn came to nothing the last time
-    bool answer_due = false;            // from the arbiter: whether it is our turn
-    bool has_waited = false;            // it was not, when we came
-    bool handed_over = false;           // the arbiter's key is ours, the other nodes will follow
-    bool looking = false;               // whether others wait, at the arbiter
-    bool tracked = false;               // the arbiter tells us when its key changes
+    bool answer_due = false;     // from the arbiter: whether it is our turn
+    bool has_waited = false;     // it was not, when we came
+    bool handed_over = false;    // the arbiter's key is ours, the other nodes will follow
+    bool everywhere = false;     // it stands, or is to stand, in all queues
+    bool others_first = false;   // one of them has the arbiter's key, or was handed ours
+    std::uint8_t looks = 0;      // under way: whether others wait
+    bool looked_in_vain = false; // some do, or that cannot be said
+    bool tracked = false;        // the arbiter tells us when its key changes
     bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
     core::time_point arbiter_held_until{};
     core::time_point asks_again_at{}; // all nodes, whatever the arbiter has said meanwhile
     core::time_point round_began{};
     core::time_point asked_again_at = core::never; // those who have refused
-    core::time_point last_sent{};               // of a SET or renewal: the key is gone a ttl later
+    core::time_point gone_at{}; // what we have set, renewed or joined on any node is gone then
     core::time_point reported = core::long_ago; // the validity that the locker was told
-    acquire_round round;
-    std::array<claim_node, max_nodes> at{};
+    std::vector<claim_node> at;                 // by node
+    std::unique_ptr<fenced_claim> fence;        // in fenced mode
 
 private:
+    // Of what was granted, or renewed, by a request that was queued at `asked`.
+    core::time_point end_of(core::time_point asked) const noexcept;
+
+    void granted_tokens(std::size_t node, core::time_point asked, std::uint64_t start) noexcept;
+    void granted_no_tokens(std::size_t node, vote v) noexcept;
+    void weigh() noexcept;
+
+    acquire_round round_; // in plain mode
     std::uint8_t nodes_ = 0, deleted_ = 0;
 };
 

@@ -70,7 +70,13 @@ std::optional<fence_round::raise> fence_round::next_raise() noexcept
         return std::nullopt;
     const auto node = static_cast<std::size_t>(std::countr_zero(to_raise_));
     to_raise_ = static_cast<std::uint16_t>(to_raise_ & ~bit_of(node));
-    return raise{node, end_of_block(starts_[node]), end_of_block(token_)};
+    return raise_of(node);
+}
+
+fence_round::raise fence_round::raise_of(std::size_t node) const noexcept
+{
+    assert(node < nodes_ && starts_[node] != 0 && starts_[node] < token_);
+    return {node, end_of_block(starts_[node]), end_of_block(token_)};
 }
 
 void fence_round::record_raise(std::size_t node, raise_answer answer) noexcept

@@ -52,6 +52,8 @@ public:
     // Whom to raise now; each node once. Ask after every grant, after the verdict as well: a node
     // that is raised late gives the lease one to spare.
     std::optional<raise> next_raise() noexcept;
+    // The same again. Precondition: it has named the node.
+    raise raise_of(std::size_t node) const noexcept;
 
     // Precondition: next_raise() has named the node. The answer may follow `unknown`, being late.
     void record_raise(std::size_t node, raise_answer answer) noexcept;
@@ -67,6 +69,7 @@ public:
     // What the node has granted; 0: nothing. It may hold our key without counting.
     std::uint64_t start(std::size_t node) const noexcept { return starts_[node]; }
     vote of(std::size_t node) const noexcept { return round_.of(node); }
+    const acquire_round& votes() const noexcept { return round_; }
 
 private:
     void fix_token() noexcept;

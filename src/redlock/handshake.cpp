@@ -1,8 +1,10 @@
 #include "redlock/handshake.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redlock/fence_scripts.hpp"
 #include "resp/command.hpp"
+#include "resp/number.hpp"
 
+#include <limits>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -64,10 +66,6 @@ void handshake::start(const node_settings& settings, std::string& out)
 void handshake::continue_from(step first, std::string& out)
 {
     first_ = count_ = 0;
-    const auto expect = [this](step s) {
-        expected_[count_++] = s;
-    };
-
     if (first == step::auth) { // no HELLO here: RESP2
         if (!settings_->password.empty()) {
             if (settings_->user.empty())
@@ -93,21 +91,32 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::library_version);
     resp::append_command(out, {"INFO"});
     expect(step::info);
-    resp::append_command(out, {"SCRIPT", "LOAD", release_script.text});
-    expect(step::release);
-    resp::append_command(out, {"SCRIPT", "LOAD", renew_script.text});
-    expect(step::renew);
-    resp::append_command(out, {"SCRIPT", "LOAD", pass_on_script.text});
-    expect(step::pass_on);
+    load(release_script, step::release, out);
+    if (settings_->fenced) {
+        load(fenced_renew_script, step::fenced_renew, out);
+        load(fenced_acquire_script, step::fenced_acquire, out);
+        load(raise_script, step::raise, out);
+        resp::append_command(out, {"TIME"});
+        expect(step::time);
+    } else {
+        load(renew_script, step::renew, out);
+    }
+    load(pass_on_script, step::pass_on, out);
     if (first != step::auth &&
         !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
-        resp::append_command(out, {"SCRIPT", "LOAD", enqueue_script.text});
-        expect(step::enqueue);
+        if (!settings_->fenced)
+            load(enqueue_script, step::enqueue, out);
         resp::append_command(out, {"CLIENT", "TRACKING", "ON", "OPTIN"});
         expect(step::tracking);
         resp::append_command(out, {"SUBSCRIBE", settings_->channel});
         expect(step::subscribe);
     }
+}
+
+void handshake::load(const script& s, step which, std::string& out)
+{
+    resp::append_command(out, {"SCRIPT", "LOAD", s.text});
+    expect(which);
 }
 
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
@@ -134,6 +143,18 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
         break;
     case step::enqueue:
         result = on_script(answer, enqueue_script.digest);
+        break;
+    case step::fenced_acquire:
+        result = on_script(answer, fenced_acquire_script.digest);
+        break;
+    case step::fenced_renew:
+        result = on_script(answer, fenced_renew_script.digest);
+        break;
+    case step::raise:
+        result = on_script(answer, raise_script.digest);
+        break;
+    case step::time:
+        result = on_time(answer);
         break;
     case step::tracking:
         tracks_ = !is_error(answer);
@@ -208,6 +229,9 @@ handshake::outcome handshake::on_role(reply answer)
 
 handshake::outcome handshake::on_info(reply answer)
 {
+    if (is_error(answer) && settings_->fenced) // it may have been restarted, and empty
+        return fail(meaning_of(answer.front().text),
+            "fencing needs INFO: " + without_secrets(answer.front().text).text);
     if (is_error(answer)) // not allowed to ask: one server listed twice goes unnoticed then
         return outcome::going_on;
     const std::string_view info = answer.front().text;
@@ -222,6 +246,23 @@ handshake::outcome handshake::on_info(reply answer)
             "the node evicts keys when its memory is full (maxmemory-policy " + printable(policy) +
                 ")");
     run_id_ = find_in_info(info, "run_id");
+    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
+        return fail(errc::fencing_unavailable,
+            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
+    return outcome::going_on;
+}
+
+handshake::outcome handshake::on_time(reply answer)
+{
+    if (is_error(answer))
+        return fail(meaning_of(answer.front().text),
+            "fencing needs TIME: " + without_secrets(answer.front().text).text);
+    std::int64_t seconds = 0, microseconds = 0;
+    if (answer.size() != 3 || !resp::parse_integer(answer[1].text, seconds) ||
+        !resp::parse_integer(answer[2].text, microseconds) || seconds < 0 ||
+        seconds > std::numeric_limits<std::int64_t>::max() / 2000)
+        return fail(errc::protocol_error, "the answer to TIME is not a time");
+    clock_ms_ = seconds * 1000 + microseconds / 1000;
     return outcome::going_on;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "redlock/node_settings.hpp"
+#include "redlock/scripts.hpp"
 #include "redlock/vote.hpp"
 
 #include <cstdint>
@@ -32,6 +33,8 @@ public:
         return first_ < count_ && expected_[first_] == step::subscribe && push.size() > 1 &&
                push[1].text == "subscribe";
     }
+    // When `ready`, of a node that is to give tokens: its clock, in ms since the epoch.
+    std::int64_t clock_ms() const noexcept { return clock_ms_; }
     // When `ready`: whether the node tells us when our turn has come.
     bool subscribed() const noexcept { return subscribed_; }
     // When `ready`: whether the node tells us once that a key has changed which we have asked for.
@@ -51,21 +54,29 @@ private:
         renew,
         pass_on,
         enqueue,
+        fenced_acquire,
+        fenced_renew,
+        raise,
+        time,
         tracking,
         subscribe
     };
 
     void continue_from(step first, std::string& out);
+    void load(const script& s, step which, std::string& out);
+    void expect(step s) noexcept { expected_[count_++] = s; }
     outcome fail(errc code, std::string text);
     outcome on_hello(reply answer, std::string& out);
     outcome on_role(reply answer);
     outcome on_info(reply answer);
+    outcome on_time(reply answer);
     outcome on_script(reply answer, std::string_view digest);
     failure without_secrets(std::string_view error_text) const;
     outcome refuse_role(std::string_view role);
 
     const node_settings* settings_ = nullptr;
     std::string run_id_;
+    std::int64_t clock_ms_ = 0;
     bool subscribed_ = false, tracks_ = false;
     failure why_;
     step expected_[14]{}; // the steps whose replies are still to come, in order

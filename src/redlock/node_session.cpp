@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t read_size = 16 * 1024;
 
+// Memory for output that is kept when all of it has been sent.
+constexpr std::size_t most_kept = 256 * 1024;
+
 // A node that leaves a request unanswered for so long is not asked for its vote until it speaks.
 constexpr core::duration congestion_after = std::chrono::seconds(1);
 
@@ -79,14 +82,15 @@ void node_session::count_timeout()
 
 node_stats node_session::stats() const
 {
-    std::string reason = failure_.text;
+    const failure& why = failure_.code ? failure_ : trouble_;
+    std::string reason = why.text;
     if (!failure_.code && state_ == state::connecting)
         reason = "not connected yet";
     else if (!failure_.code && state_ == state::greeting)
         reason = "no answer to the greeting yet";
     return {.address = settings_.name,
         .connected = state_ == state::ready,
-        .last_error = failure_.code,
+        .last_error = why.code,
         .reason = std::move(reason),
         .commands = commands_,
         .timeouts = timeouts_,
@@ -160,6 +164,7 @@ void node_session::begin_closing(failure why, core::time_point now)
         return;
     const bool worked = state_ == state::ready;
     failure_ = std::move(why);
+    trouble_ = {};
     state_ = state::closing;
     out_.clear();
     out_begin_ = 0;
@@ -233,7 +238,11 @@ void node_session::take_replies(core::time_point now)
 
 void node_session::on_handshake_reply(reply answer, core::time_point now)
 {
-    switch (handshake_.on_reply(answer, out_)) {
+    const std::size_t asked = out_.size();
+    const auto outcome = handshake_.on_reply(answer, out_);
+    if (out_.size() != asked)
+        clock_asked_ = now;
+    switch (outcome) {
     case handshake::outcome::going_on:
         return;
     case handshake::outcome::failed:
@@ -285,6 +294,8 @@ void node_session::written(std::size_t n) noexcept
 {
     out_begin_ += n;
     if (out_begin_ == out_.size()) {
+        if (out_.capacity() > most_kept)
+            std::string().swap(out_); // a crowd of renewals is over
         out_.clear();
         out_begin_ = 0;
     } else if (out_begin_ > out_.size() / 2 && out_begin_ > 64 * 1024) {

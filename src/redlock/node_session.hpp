@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -84,6 +85,16 @@ public:
     void count_timeout();
 
     const failure& last_failure() const noexcept { return failure_; }
+    // What the node cannot do for us now, though nothing is wrong with the connection: for people
+    // to read. Nothing if there is no trouble.
+    void note_trouble(failure why) { trouble_ = std::move(why); }
+    const failure& trouble() const noexcept { return trouble_; }
+
+    // Of a node that is to give tokens: its clock at the greeting, in ms since the epoch, and when
+    // it was asked for it.
+    std::int64_t clock_ms() const noexcept { return handshake_.clock_ms(); }
+    core::time_point clock_asked() const noexcept { return clock_asked_; }
+
     const std::string& run_id() const noexcept { return handshake_.run_id(); }
     const node_settings& settings() const noexcept { return settings_; }
     std::size_t outstanding() const noexcept { return requests_.size(); }
@@ -125,7 +136,7 @@ private:
     std::uint64_t identity_ = 0;
     unsigned failures_ = 0;                   // to connect, in a row
     core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
-    core::time_point last_heard_{}, connected_at_{};
+    core::time_point last_heard_{}, connected_at_{}, clock_asked_{};
 
     handshake handshake_;
     resp::reader reader_;
@@ -133,7 +144,7 @@ private:
     std::string out_;
     std::size_t out_begin_ = 0;
 
-    failure failure_;
+    failure failure_, trouble_;
     std::optional<std::uint8_t> refused_kind_; // of the request that failure_ answered, if it did
     std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
 };

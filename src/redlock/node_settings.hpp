@@ -16,6 +16,7 @@ struct node_settings {
     std::string client_name;
     std::string channel{}; // on which we hear that our turn has come; empty: not at all
     unsigned database = 0;
+    bool fenced = false; // asked for fencing tokens
     bool eviction_allowed = false;
     core::duration connect_timeout{};
     core::duration silence_timeout{};

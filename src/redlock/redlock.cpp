@@ -47,10 +47,26 @@ void check(const std::vector<endpoint>& nodes)
     }
 }
 
+void check(const fencing_options& o)
+{
+    check_range("fence.quarantine", o.quarantine, 1s, 25h);
+    check_range("fence.ahead", o.ahead, 10ms, 1h);
+    if (o.ahead > o.quarantine / 2)
+        reject("fence.ahead is " + std::to_string(o.ahead.count()) +
+               " ms; it must be at most half of fence.quarantine, which is " +
+               std::to_string(o.quarantine.count()) + " ms");
+    if (o.counter_lifetime != 0ms)
+        check_range("fence.counter_lifetime", o.counter_lifetime, 24h, 24h * 3650);
+}
+
 void check(const redlock_options& o)
 {
-    if (o.fencing != fencing::off)
-        reject("fencing is not available in this version");
+    if (o.fencing != fencing::off && o.fencing != fencing::on)
+        reject("fencing is neither on nor off");
+    check(o.fence);
+    if (o.fencing == fencing::on && o.allow_eviction)
+        reject("allow_eviction does not go with fencing: a node that evicts counters repeats "
+               "tokens");
     if (o.node_timeout)
         check_range("node_timeout", *o.node_timeout, 1ms, 60s);
     check_range("connect_timeout", o.connect_timeout, 1ms, 60s);
@@ -86,6 +102,15 @@ redis::node_settings settings_of(const endpoint& node, const redlock_options& o)
     return s;
 }
 
+redis::fence_settings settings_of(const fencing_options& o)
+{
+    return {.quarantine = o.quarantine,
+        .ahead = o.ahead,
+        .counter_lifetime = o.counter_lifetime,
+        .first_deployment = o.first_deployment,
+        .trusted_persistence = o.trusted_persistence};
+}
+
 class redlock_factory final : public core::backend_factory {
 public:
     redlock_factory(const std::vector<endpoint>& nodes, const redlock_options& options)
@@ -94,16 +119,19 @@ public:
             settings_.push_back(settings_of(node, options));
         if (options.node_timeout)
             node_timeout_ = *options.node_timeout;
+        if (options.fencing == fencing::on)
+            fence_ = settings_of(options.fence);
     }
 
     std::unique_ptr<core::backend_core> make(std::uint64_t jitter_seed) const override
     {
-        return std::make_unique<redis::redlock_core>(settings_, node_timeout_, jitter_seed);
+        return std::make_unique<redis::redlock_core>(settings_, node_timeout_, jitter_seed, fence_);
     }
 
 private:
     std::vector<redis::node_settings> settings_;
     std::optional<core::duration> node_timeout_;
+    std::optional<redis::fence_settings> fence_;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "resp/command.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cassert>
 #include <utility>
 
@@ -33,13 +34,16 @@ std::string new_channel(core::jitter& random)
 } // namespace
 
 redlock_core::redlock_core(std::vector<node_settings> nodes,
-    std::optional<core::duration> node_timeout, std::uint64_t jitter_seed)
+    std::optional<core::duration> node_timeout, std::uint64_t jitter_seed,
+    const std::optional<fence_settings>& fence)
     : node_timeout_(node_timeout),
       jitter_(jitter_seed),
-      channel_(new_channel(jitter_))
+      channel_(new_channel(jitter_)),
+      fence_(fence ? std::make_unique<fenced_mode>(*fence) : nullptr)
 {
     for (node_settings& settings : nodes) {
         settings.channel = channel_;
+        settings.fenced = fence_ != nullptr;
         sessions_.push_back(std::make_unique<node_session>(sessions_.size(), std::move(settings),
             static_cast<session_owner&>(*this), jitter_.next()));
         connections_.push_back(sessions_.back().get());
@@ -64,12 +68,14 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
 {
     const claim_id id = claims_.take();
     claim& c = claims_[id];
-    c.begin(tag, resource, token, terms, sessions_.size());
+    c.begin(tag, lock_of(resource), token, terms, sessions_.size());
+    if (fence_)
+        c.begin_fence();
     const bool in_turn =
         terms.queue == core::queueing::now ||
         (terms.queue == core::queueing::if_contended && contention_.knows(c.hash, now));
     if (in_turn)
-        c.avoided = contention_.take_fruitless(c.hash);
+        c.everywhere = contention_.take_fruitless(c.hash);
     const std::size_t arbiter = in_turn ? arbiter_of(c, now) : max_nodes;
     if (arbiter != max_nodes)
         join_queue(id, arbiter, now);
@@ -84,7 +90,7 @@ void redlock_core::begin_round(claim_id id, time_point now)
     claim& c = claims_[id];
     c.phase = stage::asking;
     c.round_began = now;
-    encode_set(c);
+    encode_ask(c, false, now);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (c.handed_over && i == c.arbiter)
             continue;
@@ -93,9 +99,9 @@ void redlock_core::begin_round(claim_id id, time_point now)
         if (reach == node_session::reachability::soon) {
             c.at[i].state = key::unsent;
         } else if (reach == node_session::reachability::down || node.congested(now)) {
-            c.record(i, vote::failed);
+            c.not_granted(i, vote::failed);
         } else {
-            send_set(i, id, what::set, now);
+            send_ask(i, id, false, now);
         }
     }
     limit_round(id, now);
@@ -124,9 +130,9 @@ errc redlock_core::outlook(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
     assert(c != nullptr);
-    if (c->phase == stage::queued || c->round.judge_now() == verdict::contended)
+    if (c->phase == stage::queued || c->votes().judge_now() == verdict::contended)
         return errc::contended;
-    return why_unreachable(*c);
+    return why_unreachable(*c).reason;
 }
 
 void redlock_core::release(claim_id id, time_point now)
@@ -134,6 +140,8 @@ void redlock_core::release(claim_id id, time_point now)
     claim& c = claims_[id];
     assert(c.phase == stage::held);
     c.phase = stage::releasing;
+    if (c.others_first)
+        contention_.note(c.hash, now);
     clean(id, now);
     claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
     settle_release(id, false, now);
@@ -180,18 +188,18 @@ void redlock_core::on_round_timeout(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (c.round.of(i) != vote::pending)
+        if (c.votes().of(i) != vote::pending)
             continue;
         if (c.at[i].state == key::unsent) {
-            c.record(i, vote::failed);
+            c.not_granted(i, vote::failed);
             continue;
         }
         if (c.at[i].again) {
-            c.record(i, vote::refused);
+            c.not_granted(i, vote::refused);
             continue;
         }
         sessions_[i]->count_timeout();
-        c.record(i, vote::unknown);
+        c.not_granted(i, vote::unknown);
     }
     settle_attempt(id, now);
 }
@@ -200,37 +208,44 @@ void redlock_core::on_round_timeout(claim_id id, time_point now)
 void redlock_core::settle_attempt(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    switch (c.round.judge()) {
+    switch (c.votes().judge()) {
     case verdict::undecided:
         return;
     case verdict::contended:
         return refuse(id, errc::contended, now);
-    case verdict::unreachable:
-        return refuse(id, why_unreachable(c), now);
+    case verdict::unreachable: {
+        const obstacle why = why_unreachable(c);
+        return refuse(id, why.reason, now, why.passes);
+    }
     case verdict::acquired:
         break;
     }
     const time_point valid_until = c.valid_until();
-    if (valid_until - now <= c.terms.useful) {
-        if (c.round.count(vote::pending) == 0)
+    if (valid_until <= now + c.terms.useful) {
+        if (c.votes().count(vote::pending) == 0)
             refuse(id, errc::too_late, now);
         return; // who was asked later may make it longer: the arbiter is asked first
     }
     c.phase = stage::held;
     c.reported = valid_until;
     claim_ends_.erase(slot_index(id));
-    emit({.kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until});
+    backend_event granted{
+        .kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until};
+    if (c.fence)
+        granted.fence = c.fence->round.token();
+    emit(granted);
 }
 
-void redlock_core::refuse(claim_id id, errc reason, time_point now)
+void redlock_core::refuse(claim_id id, errc reason, time_point now, bool passes)
 {
     claim& c = claims_[id];
     if (reason == errc::contended && c.handed_over)
-        contention_.note_fruitless(c.hash, c.arbiter, now);
+        contention_.note_fruitless(c.hash, now);
     c.phase = stage::cleaning;
     emit({.kind = backend_event::what::refused,
         .reason = reason,
         .tag = c.tag,
+        .passes = passes,
         .kept_others_out_since = c.round_began});
     clean(id, now);
 }
@@ -241,7 +256,7 @@ void redlock_core::give_up_unsent(claim& c) noexcept
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         c.at[i].again = false;
         if (c.at[i].state == key::unsent)
-            c.record(i, vote::failed);
+            c.not_granted(i, vote::failed);
     }
 }
 
@@ -252,28 +267,44 @@ void redlock_core::clean(claim_id id, time_point now)
     claim& c = claims_[id];
     give_up_unsent(c);
     asked_again_.erase(slot_index(id));
+    std::bitset<max_nodes> due;
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        due[i] = c.may_hold(i) && !c.at[i].deleting &&
+                 sessions_[i]->now() == node_session::reachability::ready;
+    }
+    if (due.any())
+        ask_to_delete(id, due, now);
+    if (c.phase == stage::cleaning) {
+        claim_ends_.set(slot_index(id), std::max(now, c.gone_at));
+        forget_if_clean(id);
+    }
+}
+
+void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due, time_point now)
+{
+    claim& c = claims_[id];
     const std::size_t arbiter = arbiter_of(c, now);
+    // Elsewhere, whoever comes first in a queue would get one node, and somebody else the next.
     const auto passes_on = [&](std::size_t i) {
-        return i == arbiter || c.at[i].queued;
+        const bool only_queued = c.at[i].queued && c.at[i].state == key::absent;
+        const bool only_there =
+            c.at[i].others_wait && (arbiter == max_nodes || !c.at[arbiter].others_wait);
+        return i == arbiter || i == c.arbiter || only_queued || only_there;
     };
-    const auto due = [&](std::size_t i) {
-        return sessions_[i]->now() == node_session::reachability::ready && c.may_hold(i) &&
-               !c.at[i].deleting;
-    };
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (due[i] && c.at[i].queued && !passes_on(i))
+            leave_queue(i, id, now);
+    }
     encode_remove(c, false);
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (due(i) && !passes_on(i))
+        if (due[i] && !passes_on(i))
             send_remove(i, id, what::remove, now);
     }
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (due(i)) {
+        if (due[i] && passes_on(i)) {
             encode_pass_on(id, i, false);
             send_remove(i, id, what::pass_on, now);
         }
-    }
-    if (c.phase == stage::cleaning) {
-        claim_ends_.set(slot_index(id), std::max(now, c.last_sent + c.terms.ttl));
-        forget_if_clean(id);
     }
 }
 
@@ -312,20 +343,30 @@ void redlock_core::forget(claim_id id)
 }
 
 // If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason.
-errc redlock_core::why_unreachable(const claim& c) const noexcept
+// that fault is the reason. So is a quarantine, which is over some time.
+redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexcept
 {
-    std::size_t hopeless = 0;
+    std::size_t hopeless = 0, in_quarantine = 0;
     errc reason = errc::unreachable;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        const vote v = c.round.of(i);
-        const error_code& code = sessions_[i]->last_failure().code;
-        if (v == vote::granted || v == vote::refused || code != condition::misconfigured)
+        const vote v = c.votes().of(i);
+        const auto trouble = c.fence ? c.fence->troubles[i] : fence_trouble::none;
+        if (v == vote::granted || v == vote::refused)
             continue;
-        if (hopeless++ == 0)
+        if (trouble == fence_trouble::quarantine) {
+            ++in_quarantine;
+            continue;
+        }
+        const error_code code = trouble != fence_trouble::none ? error_code(meaning_of(trouble))
+                                                               : sessions_[i]->last_failure().code;
+        if (code == condition::misconfigured && hopeless++ == 0)
             reason = static_cast<errc>(code.value());
     }
-    return hopeless >= blocking(c.nodes()) ? reason : errc::unreachable;
+    if (hopeless >= blocking(c.nodes()))
+        return {reason};
+    if (hopeless + in_quarantine >= blocking(c.nodes()))
+        return {errc::fencing_unavailable, true};
+    return {};
 }
 
 bool redlock_core::drained() const noexcept

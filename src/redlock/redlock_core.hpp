@@ -7,12 +7,15 @@
 #include "core/slots.hpp"
 #include "redlock/arbiter.hpp"
 #include "redlock/claim.hpp"
+#include "redlock/fence_answer.hpp"
+#include "redlock/fenced_mode.hpp"
 #include "redlock/node_session.hpp"
 #include "redlock/scripts.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <array>
+#include <bitset>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +23,7 @@
 
 namespace holdfast::redis {
 
-// The Redlock algorithm over sessions with independent nodes: plain mode.
+// The Redlock algorithm over sessions with independent nodes, with fencing tokens or without.
 //
 // Every request of a claim to a node goes over the same connection, in order: a deletion can never
 // overtake the SET that it cleans up after. A SET is sent again only to a node that has refused it.
@@ -29,11 +32,14 @@ namespace holdfast::redis {
 // resource: a release there hands the key to the next one, who then asks the other nodes. Safety
 // never depends on the queue: a lease is what a majority has granted, and the arbiter has granted
 // only once it has confirmed that its key is ours.
+//
+// What differs in fenced mode is in redlock_fence.cpp.
 class redlock_core final : public core::backend_core, private session_owner {
 public:
     // Precondition: 1 to max_nodes nodes. `node_timeout`: none for the default by the ttl.
+    // `fence`: in fenced mode.
     redlock_core(std::vector<node_settings> nodes, std::optional<core::duration> node_timeout,
-        std::uint64_t jitter_seed);
+        std::uint64_t jitter_seed, const std::optional<fence_settings>& fence = {});
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_terms& terms,
@@ -41,17 +47,15 @@ public:
     void abandon(core::claim_id id, core::time_point now) override;
     errc outlook(core::claim_id id) const noexcept override;
     bool queues() const noexcept override;
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
-    {
-        claims_[id].tag = tag;
-        return std::nullopt;
-    }
+    bool can_pass(core::claim_id id) const noexcept override;
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id id, core::time_point now) override;
     bool looks_for_others(core::claim_id id) const noexcept override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override;
+    core::duration longest_ttl() const noexcept override;
 
     std::optional<core::backend_event> next_event() override;
     core::time_point wake_at() const noexcept override;
@@ -64,6 +68,12 @@ public:
 private:
     enum class what : std::uint8_t {
         set,
+        ask, // fenced mode's `set`
+        ask_by_text,
+        raise,
+        raise_by_text,
+        probe,  // what the node is up to, in fenced mode
+        record, // what other clients have agreed on with it
         heal,
         remove,
         remove_by_text, // the same with the script's text, once, because the node had forgotten it
@@ -75,6 +85,8 @@ private:
         enqueue_by_text,
         confirm, // what was handed over to us
         confirm_by_text,
+        join, // a queue, without taking what is free
+        leave,
         look,  // whether there is a queue
         first, // who is the first in it
         track,
@@ -107,25 +119,31 @@ private:
 
     // Commands that go to several nodes are encoded once; sending takes the encoded one.
     void send_watch(core::slot_id id, std::string_view resource, core::time_point now);
+    void encode_ask(const claim& c, bool by_text, core::time_point now);
     void encode_set(const claim& c);
     void encode_remove(const claim& c, bool by_text);
+    void send_ask(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
     void send_set(std::size_t node, core::claim_id id, what kind, core::time_point now);
     void encode_pass_on(core::claim_id id, std::size_t node, bool by_text);
     void send_remove(std::size_t node, core::claim_id id, what kind, core::time_point now);
+    void encode_enqueue(core::claim_id id, bool by_text, core::time_point now);
     void send_enqueue(core::claim_id id, bool by_text, core::time_point now);
     void send_confirm(std::size_t node, core::claim_id id, bool by_text, core::time_point now);
+    void encode_renewal(std::span<const core::claim_id> claims, bool by_text);
     void send_batch(std::size_t node, std::span<const core::claim_id> claims, bool by_text,
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);
 
-    void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point now);
+    void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point asked,
+        core::time_point now, std::uint64_t start = 0);
     void on_healed(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_removed(
         std::size_t node, core::claim_id id, what kind, reply answer, core::time_point now);
     void on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
+    void begin_turn(
+        core::claim_id id, core::time_point asked, std::uint64_t start, core::time_point now);
     void note_queue_error(std::size_t node, std::string_view text);
-    void on_confirmed(
-        std::size_t node, core::claim_id id, bool by_text, reply answer, core::time_point now);
+    void on_confirmed(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_renewed(
         std::size_t node, core::slot_id id, bool by_text, reply answer, core::time_point now);
     void on_watched(
@@ -134,6 +152,28 @@ private:
     void on_queued_watch(
         core::claim_id id, bool conflict, core::time_point free_at, core::time_point now);
     void fail_session(std::size_t node, core::time_point now);
+
+    // Fenced mode.
+    std::string_view lock_of(std::string_view resource);
+    void name_queue(const claim& c);
+    fenced_calls::wanted wanted_by(
+        const claim& c, bool by_text, core::time_point now) const noexcept;
+    void greet_fenced(std::size_t node, core::time_point now);
+    bool in_quarantine(std::size_t node, core::time_point now) const noexcept
+    {
+        return fence_ && now < fence_->quarantine_ends[node];
+    }
+    fence_answer hear(std::size_t node, const request& r, reply answer, core::time_point now);
+    void ask_for_record(std::size_t node, core::time_point now);
+    void on_record(std::size_t node, reply answer);
+    void on_asked(std::size_t node, const request& r, reply answer, core::time_point now);
+    void on_placed(std::size_t node, const request& r, reply answer, core::time_point now);
+    void raise_those_behind(core::claim_id id, core::time_point now);
+    void send_raise(
+        const fence_round::raise& r, core::claim_id id, bool by_text, core::time_point now);
+    void on_raised(std::size_t node, const request& r, reply answer, core::time_point now);
+    void settle_raise(std::size_t node, core::claim_id id, raise_answer said, core::time_point now);
+    void encode_fenced_renewal(std::span<const core::claim_id> claims, bool by_text);
 
     std::size_t arbiter_of(
         const claim& c, core::time_point now, bool untried = false) const noexcept;
@@ -145,7 +185,10 @@ private:
     void ask_when_free(core::claim_id id, core::time_point now);
     void take_what_is_free(core::claim_id id, core::time_point now);
     void ask_who_is_first(core::claim_id id, core::time_point now);
-    void on_looked(core::claim_id id, bool alone);
+    void on_looked(std::size_t node, core::claim_id id, reply answer);
+    bool gives_way(std::size_t node, claim& c, core::time_point now) const noexcept;
+    void join_all(core::claim_id id, core::time_point now);
+    void leave_queue(std::size_t node, core::claim_id id, core::time_point now);
     void on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void on_tracked(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void forget_tracking(core::claim_id id) noexcept;
@@ -157,16 +200,21 @@ private:
     void begin_round(core::claim_id id, core::time_point now);
     void limit_round(core::claim_id id, core::time_point now);
     void settle_attempt(core::claim_id id, core::time_point now);
-    void refuse(core::claim_id id, errc reason, core::time_point now);
+    void refuse(core::claim_id id, errc reason, core::time_point now, bool passes = false);
     void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
     void clean(core::claim_id id, core::time_point now);
+    void ask_to_delete(core::claim_id id, const std::bitset<max_nodes>& due, core::time_point now);
     void forget_if_clean(core::claim_id id);
     void forget(core::claim_id id);
     void report(core::claim_id id, core::time_point now);
     void end_batch(std::size_t node, core::slot_id id);
     void give_up_unsent(claim& c) noexcept;
     void on_round_timeout(core::claim_id id, core::time_point now);
-    errc why_unreachable(const claim& c) const noexcept;
+    struct obstacle {
+        errc reason = errc::unreachable;
+        bool passes = false; // by itself
+    };
+    obstacle why_unreachable(const claim& c) const noexcept;
     bool removing(const claim& c) const noexcept;
     void emit(const core::backend_event& event) { events_.push(event); }
 
@@ -186,7 +234,9 @@ private:
     core::ring<core::backend_event> events_;
     std::string command_; // the one being encoded
     std::string queue_;   // the name of a queue
+    std::string lock_;    // the name of a lock
     std::vector<core::claim_id> to_renew_;
+    std::unique_ptr<fenced_mode> fence_; // none in plain mode
 };
 
 } // namespace holdfast::redis

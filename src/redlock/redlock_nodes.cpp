@@ -36,19 +36,21 @@ std::string redlock_core::admit(std::size_t node)
 
 void redlock_core::on_ready(std::size_t node, time_point now)
 {
+    if (fence_)
+        greet_fenced(node, now);
     for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
         const claim_id id = claims_.id_at(index);
         claim* const c = claims_.find(id);
         if (c == nullptr)
             continue;
         if (c->phase == stage::asking && c->at[node].state == key::unsent) {
-            encode_set(*c);
-            send_set(node, id, what::set, now);
+            encode_ask(*c, false, now);
+            send_ask(node, id, false, now);
             limit_round(id, now);
         } else if (c->phase == stage::held && c->at[node].state == key::unsent) {
             // Asked late, it joins the lease as any straggler does: it gives it one node to spare.
-            encode_set(*c);
-            send_set(node, id, what::set, now);
+            encode_ask(*c, false, now);
+            send_ask(node, id, false, now);
         } else if (c->phase == stage::cleaning && c->may_hold(node)) {
             encode_pass_on(id, node, false);
             send_remove(node, id, what::pass_on, now);
@@ -58,6 +60,8 @@ void redlock_core::on_ready(std::size_t node, time_point now)
 
 void redlock_core::on_down(std::size_t node, time_point now)
 {
+    if (fence_)
+        fence_->clock.forget(node);
     for (std::uint32_t index = 0; index < claims_.capacity(); ++index) {
         const claim_id id = claims_.id_at(index);
         claim* const c = claims_.find(id);
@@ -67,7 +71,7 @@ void redlock_core::on_down(std::size_t node, time_point now)
         }
         if (c == nullptr || c->at[node].state != key::unsent)
             continue;
-        c->record(node, vote::failed);
+        c->not_granted(node, vote::failed);
         if (c->phase == stage::asking) {
             limit_round(id, now);
             settle_attempt(id, now);

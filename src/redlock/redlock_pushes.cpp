@@ -72,7 +72,7 @@ void redlock_core::ask_who_is_first(claim_id id, time_point now)
     const claim& c = claims_[id];
     if (!sessions_[c.arbiter]->tracks())
         return;
-    queue_.assign(c.resource).append(queue_suffix);
+    name_queue(c);
     command_.clear();
     resp::append_command(command_, {"ZRANGE", queue_, "0", "0"});
     send(c.arbiter, what::first, id, now);
@@ -88,7 +88,7 @@ void redlock_core::on_first(std::size_t node, claim_id id, reply answer, time_po
     resp::append_command(command_, {"CLIENT", "CACHING", "YES"});
     send(node, what::track, id, now);
     command_.clear();
-    resp::append_command(command_, {"PTTL", c->resource});
+    resp::append_command(command_, {"PTTL", c->lock});
     send(node, what::tracked, id, now);
     c->tracked = true;
     tracked_[c->hash] = id;

@@ -33,10 +33,6 @@ constexpr core::duration shortest_spread = 1ms,
 // Most turns come sooner; who waits for longer looks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
 
-// The deletions of the old holder are under way to the other nodes when we hear of our turn.
-constexpr unsigned most_refusals = 8;
-constexpr core::duration first_pause = 500us;
-
 } // namespace
 
 bool redlock_core::queues() const noexcept
@@ -45,16 +41,17 @@ bool redlock_core::queues() const noexcept
         sessions_.begin(), sessions_.end(), [](const auto& s) { return s->keeps_queue(); });
 }
 
-// The reachable node with the highest rank that is not avoided, or max_nodes. `untried`: of those
-// at which the claim does not stand in the queue already.
+// The reachable node with the highest rank, or max_nodes. `untried`: of those that were not the
+// arbiter of this attempt before.
 std::size_t redlock_core::arbiter_of(const claim& c, time_point now, bool untried) const noexcept
 {
+    const core::duration in_time = patience(c.terms.ttl);
     std::size_t best = max_nodes;
     std::uint64_t highest = 0;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const node_session& node = *sessions_[i];
-        if (!node.keeps_queue() || i == c.avoided || (untried && c.at[i].queued) ||
-            !node.answers_within(patience(c.terms.ttl), now))
+        if (!node.keeps_queue() || (untried && c.at[i].was_arbiter) || in_quarantine(i, now) ||
+            !node.answers_within(in_time, now))
             continue;
         const std::uint64_t rank = arbiter_rank(c.hash, node.identity());
         if (best == max_nodes || rank > highest) {
@@ -75,17 +72,23 @@ std::string redlock_core::place_of(claim_id id) const
     return place += channel_;
 }
 
+void redlock_core::name_queue(const claim& c)
+{
+    if (fence_)
+        fenced_calls::name_queue(queue_, c.lock);
+    else
+        queue_.assign(c.lock).append(queue_suffix);
+}
+
 void redlock_core::encode_pass_on(claim_id id, std::size_t node, bool by_text)
 {
     const claim& c = claims_[id];
-    queue_.assign(c.resource).append(queue_suffix);
+    name_queue(c);
+    const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.terms.ttl)));
+    const std::string place = c.at[node].queued ? place_of(id) : std::string();
     command_.clear();
-    begin_script(command_, pass_on_script, by_text, 2, 3);
-    resp::append_blob(command_, c.resource);
-    resp::append_blob(command_, queue_);
-    resp::append_blob(command_, c.token.view());
-    resp::append_blob(command_, in_ms(std::min(hand_over_ttl, c.terms.ttl)));
-    resp::append_blob(command_, c.at[node].queued ? place_of(id) : std::string());
+    resp::append_command(command_, {script_command(by_text), script_name(pass_on_script, by_text),
+                                       "2", c.lock, queue_, c.token.view(), ttl.view(), place});
 }
 
 void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
@@ -97,30 +100,76 @@ void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
     c.tracked = false;
     c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
     send_enqueue(id, false, now);
+    if (c.everywhere)
+        join_all(id, now);
+}
+
+// Who waits in vain at its arbiter may find that others have another one. Wherever they pass the
+// resource on, our turn comes.
+void redlock_core::join_all(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.everywhere = true;
+    name_queue(c);
+    command_.clear();
+    begin_script(command_, join_script, true, 1, 2);
+    resp::append_blob(command_, queue_);
+    resp::append_blob(command_, place_of(id));
+    resp::append_blob(command_, in_ms(queue_ttl));
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (i == c.arbiter || !sessions_[i]->keeps_queue() || sessions_[i]->congested(now))
+            continue;
+        send(i, what::join, id, now);
+        c.at[i].queued = true;
+    }
+    c.leaves(queue_ttl, now);
+}
+
+// The next one there is not told: the arbiter tells whose turn it is.
+void redlock_core::leave_queue(std::size_t node, claim_id id, time_point now)
+{
+    name_queue(claims_[id]);
+    command_.clear();
+    resp::append_command(command_, {"ZREM", queue_, place_of(id)});
+    send(node, what::leave, id, now);
 }
 
 void redlock_core::send_enqueue(claim_id id, bool by_text, time_point now)
 {
+    encode_enqueue(id, by_text, now);
     claim& c = claims_[id];
+    send(c.arbiter, by_text ? what::enqueue_by_text : what::enqueue, id, now);
+    c.at[c.arbiter].queued = c.at[c.arbiter].was_arbiter = true;
+    c.answer_due = true;
+    c.others_free = false;
+    c.leaves(std::max(c.terms.ttl, queue_ttl), now);
+    claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
+}
+
+void redlock_core::encode_enqueue(claim_id id, bool by_text, time_point now)
+{
+    const claim& c = claims_[id];
     const bool again = c.at[c.arbiter].queued;
-    queue_.assign(c.resource).append(queue_suffix);
+    const core::duration hand_over = std::min(hand_over_ttl, c.terms.ttl);
+    if (fence_)
+        return fence_->calls.enqueue(command_, wanted_by(c, by_text, now),
+            sessions_[c.arbiter]->run_id(),
+            {.name = place_of(id),
+                .queue_ttl = queue_ttl,
+                .hand_over_ttl = hand_over,
+                .again = again});
+    name_queue(c);
     command_.clear();
     begin_script(command_, enqueue_script, by_text, 2, again ? 6 : 5);
-    resp::append_blob(command_, c.resource);
+    resp::append_blob(command_, c.lock);
     resp::append_blob(command_, queue_);
     resp::append_blob(command_, c.token.view());
-    resp::append_blob(command_, in_ms(std::min(hand_over_ttl, c.terms.ttl)));
+    resp::append_blob(command_, in_ms(hand_over));
     resp::append_blob(command_, place_of(id));
     resp::append_blob(command_, in_ms(c.terms.ttl));
     resp::append_blob(command_, in_ms(queue_ttl));
     if (again)
         resp::append_blob(command_, "1");
-    send(c.arbiter, by_text ? what::enqueue_by_text : what::enqueue, id, now);
-    c.at[c.arbiter].queued = true;
-    c.answer_due = true;
-    c.others_free = false;
-    c.last_sent = std::max(c.last_sent, now);
-    claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
 }
 
 void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer, time_point now)
@@ -132,14 +181,7 @@ void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer,
         return;
     const resp::value& v = answer.front();
     if (v.what == resp::kind::integer && v.integer == 0) {
-        if (!c->has_waited)
-            contention_.forget(c->hash);
-        c->sent(node, r.sent);
-        c->answered(node);
-        c->record(node, vote::granted);
-        c->at[node].queued = false;
-        c->handed_over = true;
-        begin_round(id, now);
+        begin_turn(id, r.sent, 0, now);
     } else if (v.what == resp::kind::integer) {
         wait_in_queue(id, v.integer, now);
     } else if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::enqueue)) {
@@ -189,7 +231,6 @@ void redlock_core::on_queue_deadline(claim_id id, time_point now)
         ask_who_is_first(id, now);
         claim_ends_.set(slot_index(id), c.asks_again_at);
     } else if (!c.answer_due) {
-        c.avoided.reset();
         const std::size_t arbiter = arbiter_of(c, now);
         if (arbiter == max_nodes)
             return refuse(id, errc::contended, now);
@@ -197,6 +238,7 @@ void redlock_core::on_queue_deadline(claim_id id, time_point now)
         c.arbiter = arbiter;
         c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
         send_enqueue(id, false, now);
+        join_all(id, now);
         ask_when_free(id, now);
     } else if (sessions_[c.arbiter]->answers_within(patience(c.terms.ttl), now)) {
         claim_ends_.set(slot_index(id), now + patience(c.terms.ttl)); // it has much to do
@@ -222,7 +264,7 @@ void redlock_core::ask_when_free(claim_id id, time_point now)
 {
     const core::slot_id w = watches_.take();
     watches_[w] = {.claim = id};
-    send_watch(w, claims_[id].resource, now);
+    send_watch(w, claims_[id].lock, now);
 }
 
 void redlock_core::on_queued_watch(claim_id id, bool conflict, time_point free_at, time_point now)
@@ -244,112 +286,57 @@ void redlock_core::take_what_is_free(claim_id id, time_point now)
         begin_round(id, now);
 }
 
-// Where the arbiter's key is not ours, somebody else may have been granted it, who then waits for
-// the other nodes, not in the queue.
+// Whom we have handed the key over to, and what that means for an attempt that had begun before we
+// knew: it would only take from him what he is about to ask for.
+bool redlock_core::gives_way(std::size_t node, claim& c, time_point now) const noexcept
+{
+    if (node != arbiter_of(c, now) || c.handed_over || c.terms.queue == core::queueing::none)
+        return false;
+    c.others_first = true;
+    return c.phase == stage::asking && !c.has_waited && contention_.knows(c.hash, now);
+}
+
+// Others may have another arbiter: so all nodes are asked. Where the arbiter's key is not ours,
+// somebody else may have been granted it, who then waits for the other nodes, not in the queue.
 void redlock_core::look_for_others(claim_id id, time_point now)
 {
     claim& c = claims_[id];
+    const auto holds = [&c](std::size_t i) {
+        return c.at[i].state == key::ours || c.at[i].state == key::healed;
+    };
     const std::size_t arbiter = arbiter_of(c, now);
-    if (arbiter == max_nodes || c.looking)
+    if (arbiter == max_nodes || c.looks != 0 || !holds(arbiter))
         return;
-    const key state = c.at[arbiter].state;
-    if (state != key::ours && state != key::healed)
-        return;
-    c.looking = true;
-    queue_.assign(c.resource).append(queue_suffix);
+    c.looked_in_vain = false;
+    name_queue(c);
     command_.clear();
     resp::append_command(command_, {"EXISTS", queue_});
-    send(arbiter, what::look, id, now);
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (!holds(i) || !sessions_[i]->keeps_queue() || sessions_[i]->congested(now))
+            continue;
+        send(i, what::look, id, now);
+        ++c.looks;
+    }
 }
 
 bool redlock_core::looks_for_others(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
-    return c != nullptr && c->looking;
+    return c != nullptr && c->looks != 0 && !c->looked_in_vain;
 }
 
-void redlock_core::on_looked(claim_id id, bool alone)
-{
-    claim* const c = claims_.find(id);
-    if (c == nullptr || !std::exchange(c->looking, false))
-        return;
-    if (alone && c->phase == stage::held)
-        emit({.kind = core::backend_event::what::alone, .tag = c->tag});
-}
-
-void redlock_core::send_confirm(std::size_t node, claim_id id, bool by_text, time_point now)
-{
-    claim& c = claims_[id];
-    c.at[node].again = false;
-    command_.clear();
-    begin_script(command_, renew_script, by_text, 1, 2);
-    resp::append_blob(command_, c.resource);
-    resp::append_blob(command_, c.token.view());
-    resp::append_blob(command_, in_ms(c.terms.ttl));
-    send(node, by_text ? what::confirm_by_text : what::confirm, id, now);
-    c.sent(node, now);
-}
-
-void redlock_core::on_confirmed(
-    std::size_t node, claim_id id, bool by_text, reply answer, time_point now)
+// `answer`: none, if the node is gone.
+void redlock_core::on_looked(std::size_t node, claim_id id, reply answer)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
-    const bool open = c->phase == stage::asking || c->phase == stage::held;
-    if (is_no_script(answer) && !by_text && open) {
-        c->answered(node);
-        return send_confirm(node, id, true, now);
-    }
-    const resp::value& v = answer.front();
-    const bool usable = v.what == resp::kind::array && v.count == 1;
-    vote said = v.what == resp::kind::error ? vote::failed : vote::unknown;
-    if (usable)
-        said = answer[1].integer == 1 ? vote::granted : vote::refused;
-    if (said == vote::granted)
-        c->at[node].queued = false;
-    on_vote(node, id, said, now);
-    if (said == vote::unknown)
-        fail_session(node, now);
-}
-
-// A node that still refuses when the arbiter has handed over is asked again: at once, then after
-// growing pauses. True if it is; then it has no vote yet.
-bool redlock_core::ask_again(std::size_t node, claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    claim_node& n = c.at[node];
-    const bool open = c.phase == stage::asking || c.phase == stage::held;
-    if (!c.handed_over || node == c.arbiter || !open || n.refusals >= most_refusals)
-        return false;
-    n.state = key::absent;
-    if (n.refusals++ == 0 && sessions_[node]->now() == node_session::reachability::ready) {
-        encode_set(c);
-        send_set(node, id, what::set, now);
-        return true;
-    }
-    n.again = true;
-    c.asked_again_at = std::min(c.asked_again_at, now + first_pause * (1 << (n.refusals - 1)));
-    asked_again_.set(slot_index(id), c.asked_again_at);
-    return true;
-}
-
-void redlock_core::ask_those_again(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    c.asked_again_at = core::never;
-    encode_set(c);
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (!c.at[i].again)
-            continue;
-        c.at[i].again = false;
-        if (sessions_[i]->now() == node_session::reachability::ready)
-            send_set(i, id, what::set, now);
-        else
-            c.record(i, vote::failed);
-    }
-    if (c.phase == stage::asking)
-        settle_attempt(id, now);
+    --c->looks;
+    const bool told = !answer.empty() && answer.front().what == resp::kind::integer;
+    c->at[node].others_wait = told && answer.front().integer != 0;
+    c->looked_in_vain = c->looked_in_vain || !told || c->at[node].others_wait;
+    if (c->looks == 0 && !c->looked_in_vain && c->phase == stage::held)
+        emit({.kind = core::backend_event::what::alone, .tag = c->tag});
 }
 
 } // namespace holdfast::redis

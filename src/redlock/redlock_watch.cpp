@@ -13,7 +13,7 @@ void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_poin
 {
     const core::slot_id id = watches_.take();
     watches_[id] = {.tag = tag};
-    send_watch(id, resource, now);
+    send_watch(id, lock_of(resource), now);
 }
 
 void redlock_core::send_watch(core::slot_id id, std::string_view resource, time_point now)

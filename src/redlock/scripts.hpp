@@ -74,4 +74,11 @@ inline constexpr script enqueue_script{
     "end",
     "90ed52797f1465085aaa4e2c86cf9eed99135e7f"};
 
+// KEYS[1]: a queue; ARGV[1]: our place; ARGV[2]: its ttl in ms. We stand there from now on; nothing
+// is taken, even if it is free.
+inline constexpr script join_script{"local last=redis.call('zrange',KEYS[1],-1,-1,'withscores')[2] "
+                                    "redis.call('zadd',KEYS[1],'nx',(last or 0)+1,ARGV[1]) "
+                                    "return redis.call('pexpire',KEYS[1],ARGV[2])",
+    "56ecf9529893c2ff42ef563d66df6291885a604a"};
+
 } // namespace holdfast::redis

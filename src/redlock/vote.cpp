@@ -10,10 +10,11 @@ namespace {
 constexpr std::size_t longest_text = 160;
 
 // Source: the table of server errors in the Redis documentation and source; the first word decides.
-constexpr std::array<std::pair<std::string_view, errc>, 16> meanings{{
+constexpr std::array<std::pair<std::string_view, errc>, 17> meanings{{
     {"NOAUTH", errc::authentication_failed},
     {"WRONGPASS", errc::authentication_failed},
     {"NOPERM", errc::permission_denied},
+    {"ERR The user executing the script", errc::permission_denied}, // "… can't run this command"
     {"DENIED", errc::permission_denied},
     {"READONLY", errc::misconfigured_node},
     {"MASTERDOWN", errc::misconfigured_node},

@@ -2,26 +2,63 @@
 
 #include <cassert>
 #include <charconv>
-#include <iterator>
+#include <cstring>
 
 namespace holdfast::resp {
 
 namespace {
 
-// "$" or "*" with a number and the line end need 1 + 20 + 2 bytes at most.
-constexpr std::size_t max_header = 24;
+// "$" or "*", a number and the line end.
+constexpr std::size_t most_of_a_header = 1 + most_digits + 2;
 
-void append_header(std::string& out, char type, std::size_t n)
+constexpr std::size_t size_of_blob(std::string_view argument) noexcept
 {
-    char header[max_header];
-    header[0] = type;
-    char* end = std::to_chars(header + 1, std::end(header), n).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    out.append(header, static_cast<std::size_t>(end - header));
+    return most_of_a_header + argument.size() + 2;
+}
+
+char* write_line_end(char* at) noexcept
+{
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+char* write_header(char* at, char type, std::size_t n) noexcept
+{
+    *at++ = type;
+    if (n < 10)
+        *at++ = static_cast<char>('0' + n);
+    else
+        at = std::to_chars(at, at + most_digits, n).ptr;
+    return write_line_end(at);
+}
+
+char* write_blob(char* at, std::string_view argument) noexcept
+{
+    at = write_header(at, '$', argument.size());
+    if (!argument.empty())
+        std::memcpy(at, argument.data(), argument.size());
+    return write_line_end(at + argument.size());
+}
+
+// Makes room once and lets `write` fill what it needs of it: appending in pieces costs more than
+// all that is written.
+template <class Write>
+void append(std::string& out, std::size_t room, Write write)
+{
+    const std::size_t start = out.size();
+    out.resize(start + room);
+    const char* const end = write(out.data() + start);
+    out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 } // namespace
+
+decimal::decimal(std::int64_t number) noexcept
+    : size_(static_cast<std::size_t>(
+          std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr -
+          digits_.data()))
+{}
 
 void append_command(std::string& out, std::initializer_list<std::string_view> arguments)
 {
@@ -32,28 +69,30 @@ void append_command(std::string& out, std::span<const std::string_view> argument
 {
     assert(!arguments.empty());
 
-    append_array_header(out, arguments.size());
+    std::size_t room = most_of_a_header;
     for (const std::string_view argument : arguments)
-        append_blob(out, argument);
+        room += size_of_blob(argument);
+    append(out, room, [&](char* at) {
+        at = write_header(at, '*', arguments.size());
+        for (const std::string_view argument : arguments)
+            at = write_blob(at, argument);
+        return at;
+    });
 }
 
 void append_array_header(std::string& out, std::size_t count)
 {
-    append_header(out, '*', count);
+    append(out, most_of_a_header, [count](char* at) { return write_header(at, '*', count); });
 }
 
 void append_blob(std::string& out, std::string_view argument)
 {
-    append_header(out, '$', argument.size());
-    out.append(argument);
-    out.append("\r\n", 2);
+    append(out, size_of_blob(argument), [argument](char* at) { return write_blob(at, argument); });
 }
 
 void append_blob(std::string& out, std::int64_t number)
 {
-    char digits[max_header];
-    const char* const end = std::to_chars(digits, std::end(digits), number).ptr;
-    append_blob(out, std::string_view(digits, static_cast<std::size_t>(end - digits)));
+    append_blob(out, decimal(number).view());
 }
 
 } // namespace holdfast::resp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -8,6 +9,19 @@
 #include <string_view>
 
 namespace holdfast::resp {
+
+constexpr std::size_t most_digits = 20; // of 64 bits, with a sign
+
+// A number as an argument.
+class decimal {
+public:
+    explicit decimal(std::int64_t number) noexcept;
+    std::string_view view() const noexcept { return {digits_.data(), size_}; }
+
+private:
+    std::array<char, most_digits> digits_;
+    std::size_t size_;
+};
 
 // Commands are appended to `out` as arrays of blob strings: the only form we send, because in it
 // any byte of an argument is data. No argument may point into `out`.

@@ -49,10 +49,10 @@ void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
 }
 
 void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait,
-    bool once, acquire_handler handler)
+    bool once, acquire_handler&& handler)
 {
     auto op = std::make_unique<acquire_operation>(
-        operation::what::acquire, 0, std::move(handler), executor_, lease());
+        operation::what::acquire, 0, std::move(handler), lease());
     const std::lock_guard lock(mutex_);
     if (abandoned_)
         return refuse(op, errc::closed);
@@ -66,10 +66,9 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     after_call(now);
 }
 
-void engine::wait_lost(core::slot_id lease, error_handler handler)
+void engine::wait_lost(core::slot_id lease, error_handler&& handler)
 {
-    auto op = std::make_unique<error_operation>(
-        operation::what::lost, lease, std::move(handler), executor_);
+    auto op = std::make_unique<error_operation>(operation::what::lost, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (abandoned_)
         return refuse(op, errc::not_held);
@@ -82,10 +81,9 @@ void engine::wait_lost(core::slot_id lease, error_handler handler)
     after_call(shell::now());
 }
 
-void engine::extend(core::slot_id lease, error_handler handler)
+void engine::extend(core::slot_id lease, error_handler&& handler)
 {
-    auto op = std::make_unique<error_operation>(
-        operation::what::extend, lease, std::move(handler), executor_);
+    auto op = std::make_unique<error_operation>(operation::what::extend, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (abandoned_)
         return refuse(op, errc::not_held);
@@ -99,10 +97,10 @@ void engine::extend(core::slot_id lease, error_handler handler)
     after_call(now);
 }
 
-void engine::release(core::slot_id lease, release_handler handler)
+void engine::release(core::slot_id lease, release_handler&& handler)
 {
-    auto op = std::make_unique<release_operation>(operation::what::release, lease,
-        std::move(handler), executor_, release_outcome::unconfirmed);
+    auto op = std::make_unique<release_operation>(
+        operation::what::release, lease, std::move(handler), release_outcome::unconfirmed);
     const std::lock_guard lock(mutex_);
     if (abandoned_) {
         op->set_result(release_outcome::expired);
@@ -130,10 +128,9 @@ void engine::drop(core::slot_id lease) noexcept
         after_call(now);
 }
 
-void engine::close(error_handler handler)
+void engine::close(error_handler&& handler)
 {
-    auto op =
-        std::make_unique<error_operation>(operation::what::close, 0, std::move(handler), executor_);
+    auto op = std::make_unique<error_operation>(operation::what::close, 0, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (abandoned_)
         return refuse(op, errc{});

@@ -45,9 +45,9 @@ struct lock_terms {
 // `abandon()` destroys what users are waiting for, as Asio's own services do.
 class engine : public std::enable_shared_from_this<engine> {
 public:
-    using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
-    using error_handler = asio::any_completion_handler<void(error_code)>;
-    using release_handler = asio::any_completion_handler<void(error_code, release_outcome)>;
+    using acquire_handler = detail::any_handler<void(error_code, lease)>;
+    using error_handler = detail::any_handler<void(error_code)>;
+    using release_handler = detail::any_handler<void(error_code, release_outcome)>;
 
     static std::shared_ptr<engine> make(
         asio::any_io_executor executor, const backend& store, const locker_options& options);
@@ -55,12 +55,12 @@ public:
     ~engine();
 
     void acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait, bool once,
-        acquire_handler handler);
-    void wait_lost(core::slot_id lease, error_handler handler);
-    void extend(core::slot_id lease, error_handler handler);
-    void release(core::slot_id lease, release_handler handler);
+        acquire_handler&& handler);
+    void wait_lost(core::slot_id lease, error_handler&& handler);
+    void extend(core::slot_id lease, error_handler&& handler);
+    void release(core::slot_id lease, release_handler&& handler);
     void drop(core::slot_id lease) noexcept;
-    void close(error_handler handler);
+    void close(error_handler&& handler);
     void close() noexcept;
 
     bool alive(core::slot_id lease) noexcept;
@@ -70,6 +70,7 @@ public:
     const asio::any_io_executor& executor() const noexcept { return executor_; }
     // How long a node's answer is waited for; the same at any time.
     core::duration patience(core::duration ttl) const noexcept { return backend_->patience(ttl); }
+    core::duration longest_ttl() const noexcept { return backend_->longest_ttl(); }
 
     // For handlers of our own: runs `action` under the mutex, then does what follows from it.
     template <class Action>

@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <cassert>
 #include <utility>
 
 namespace holdfast::shell {
@@ -82,6 +83,7 @@ void link::close() noexcept
     waiting_writable_ = false;
     error_code ignored;
     look_up_ = {};
+    arrivals_.reset();
     socket_.close(ignored);
 }
 
@@ -153,37 +155,51 @@ void link::on_connected()
     if (ec)
         return broken(ec, shell::now());
     state_ = state::open;
+    arrivals_ = std::make_shared<arrivals>();
     connection_.opened(shell::now());
-    wait_readable();
+    start_reading();
 }
 
-void link::wait_readable()
+void link::start_reading()
 {
-    socket_.async_wait(protocol::socket::wait_read, guarded([this](error_code ec) {
-        if (ec)
-            broken(ec, shell::now());
-        else
-            read();
-    }));
+    const auto into = asio::buffer(*arrivals_);
+    socket_.async_read_some(
+        into, guarded([this, arrived = arrivals_](error_code ec, std::size_t n) {
+            if (ec)
+                broken(ec, shell::now());
+            else
+                on_read({arrived->data(), n});
+        }));
 }
 
-void link::read()
+void link::on_read(std::string_view bytes)
 {
-    for (int i = 0; i < most_reads_at_once; ++i) {
-        const std::span<char> space = connection_.read_space();
+    for (int reads = 1; take(bytes, shell::now()); ++reads) {
+        if (bytes.size() < arrivals_->size() || reads == most_reads_at_once)
+            return start_reading(); // no more has come, or others must have their turn
         error_code ec;
-        const std::size_t n = socket_.read_some(asio::buffer(space.data(), space.size()), ec);
+        const std::size_t n = socket_.read_some(asio::buffer(*arrivals_), ec);
         if (ec == asio::error::would_block || ec == asio::error::try_again)
-            break;
+            return start_reading();
         if (ec)
             return broken(ec, shell::now());
-        connection_.received(n, shell::now());
-        if (!connection_.wants_open())
-            return; // follow() will close it
-        if (n < space.size())
-            break; // that was all
+        bytes = {arrivals_->data(), n};
     }
-    wait_readable();
+}
+
+// False: the connection wants no more; follow() will close it.
+bool link::take(std::string_view bytes, core::time_point now)
+{
+    while (!bytes.empty()) {
+        const std::span<char> space = connection_.read_space();
+        assert(!space.empty());
+        const std::size_t n = bytes.copy(space.data(), space.size());
+        bytes.remove_prefix(n);
+        connection_.received(n, now);
+        if (!connection_.wants_open())
+            return false;
+    }
+    return true;
 }
 
 bool link::has_output() const noexcept

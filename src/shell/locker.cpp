@@ -27,12 +27,19 @@ locker_options checked(locker_options options)
     return options;
 }
 
-// An answer that comes at the end of a node's timeout must still be able to give a lease.
-core::lease_terms checked(const core::lease_terms& terms, core::duration node_timeout)
+// An answer that comes at the end of a node's timeout must still be able to give a lease. And no
+// lease may outlast what nodes forget.
+core::lease_terms checked(const core::lease_terms& terms, const shell::engine& engine)
 {
     const auto in_ms = [](core::duration d) {
         return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
     };
+    if (terms.ttl > engine.longest_ttl())
+        throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
+                                    "; it must not be longer than the backend's quarantine "
+                                    "(fencing_options), which is " +
+                                    in_ms(engine.longest_ttl()));
+    const core::duration node_timeout = engine.patience(terms.ttl);
     if (terms.ttl <= terms.drift + node_timeout)
         throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
                                     "; it must be longer than drift and the backend's "
@@ -42,6 +49,11 @@ core::lease_terms checked(const core::lease_terms& terms, core::duration node_ti
 }
 
 } // namespace
+
+const asio::any_io_executor& detail::usual_executor(const shell::engine& engine) noexcept
+{
+    return engine.executor();
+}
 
 locker::locker(asio::any_io_executor executor, backend store, locker_options options)
     : engine_(shell::engine::make(std::move(executor), store, checked(options)))
@@ -71,15 +83,15 @@ locker_stats locker::stats() const
     return engine_->stats();
 }
 
-void locker::start_close(std::shared_ptr<shell::engine> engine, close_handler handler)
+void locker::start_close(std::shared_ptr<shell::engine> engine, close_handler&& handler)
 {
     engine->close(std::move(handler));
 }
 
 lock::lock(locker& owner, holdfast::resource what, lock_options options)
     : engine_(owner.engine_),
-      terms_(std::make_shared<const shell::lock_terms>(shell::lock_terms{std::move(what),
-          checked(options), checked(core::terms_of(options), engine_->patience(options.ttl))}))
+      terms_(std::make_shared<const shell::lock_terms>(shell::lock_terms{
+          std::move(what), checked(options), checked(core::terms_of(options), *engine_)}))
 {}
 
 const std::string& lock::resource() const noexcept
@@ -99,7 +111,7 @@ asio::any_io_executor lock::get_executor() const noexcept
 
 void lock::start_acquire(std::shared_ptr<shell::engine> engine,
     std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds wait, mode how,
-    acquire_handler handler)
+    acquire_handler&& handler)
 {
     engine->acquire(std::move(terms), wait, how == mode::once, std::move(handler));
 }
@@ -165,19 +177,19 @@ const std::string& lease::resource() const noexcept
 }
 
 void lease::start_lost(
-    std::shared_ptr<shell::engine> engine, std::uint64_t id, error_handler handler)
+    std::shared_ptr<shell::engine> engine, std::uint64_t id, error_handler&& handler)
 {
     engine->wait_lost(id, std::move(handler));
 }
 
 void lease::start_extend(
-    std::shared_ptr<shell::engine> engine, std::uint64_t id, error_handler handler)
+    std::shared_ptr<shell::engine> engine, std::uint64_t id, error_handler&& handler)
 {
     engine->extend(id, std::move(handler));
 }
 
 void lease::start_release(
-    std::shared_ptr<shell::engine> engine, std::uint64_t id, release_handler handler)
+    std::shared_ptr<shell::engine> engine, std::uint64_t id, release_handler&& handler)
 {
     engine->release(id, std::move(handler));
 }

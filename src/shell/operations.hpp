@@ -1,27 +1,28 @@
 #pragma once
 
 #include "core/slots.hpp"
+#include "shell/recycled.hpp"
 
+#include <holdfast/detail/handler.hpp>
 #include <holdfast/error.hpp>
 
-#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
 
 #include <tuple>
 #include <utility>
+#include <variant>
 
 namespace holdfast::shell {
 
 namespace asio = boost::asio;
 
 // An operation of a user that has not completed. Owned by the engine until it is delivered.
-class operation {
+class operation : public recycled {
 public:
     enum class what : std::uint8_t { acquire, lost, extend, release, close };
 
@@ -46,14 +47,12 @@ public:
 template <class... Results>
 class operation_of final : public operation {
 public:
-    using handler_type = asio::any_completion_handler<void(error_code, Results...)>;
+    using handler_type = detail::any_handler<void(error_code, Results...)>;
 
-    operation_of(what which, core::slot_id subject, handler_type handler,
-        const asio::any_io_executor& fallback, Results... initial)
+    operation_of(what which, core::slot_id subject, handler_type&& handler, Results... initial)
         : operation(which, subject),
-          executor_(asio::prefer(asio::get_associated_executor(handler, fallback),
-              asio::execution::outstanding_work.tracked)),
-          handler_(std::move(handler)),
+          executor_(at_work(std::move(handler.executor))),
+          handler_(std::move(handler.function)),
           results_(error_code(), std::move(initial)...)
     {}
 
@@ -79,17 +78,30 @@ public:
     void deliver() override
     {
         const auto executor = std::move(executor_);
-        asio::dispatch(executor, [handler = std::move(handler_),
-                                     results = std::move(results_)]() mutable {
+        auto completion = [handler = std::move(handler_), results = std::move(results_)]() mutable {
             if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
                 slot.clear();
             std::apply(std::move(handler), std::move(results));
-        });
+        };
+        if (const auto* const usual = std::get_if<asio::any_io_executor>(&executor))
+            usual->execute(std::move(completion)); // as dispatch() does, without copies of it
+        else
+            asio::dispatch(
+                std::get<asio::any_completion_executor>(executor), std::move(completion));
     }
 
 private:
-    asio::any_completion_executor executor_;
-    handler_type handler_;
+    // Until the handler has run, its executor has something to do.
+    static detail::handler_executor at_work(detail::handler_executor chosen)
+    {
+        constexpr auto tracked = asio::execution::outstanding_work.tracked;
+        if (const auto* const usual = std::get_if<asio::any_io_executor>(&chosen))
+            return asio::prefer(*usual, tracked);
+        return asio::prefer(std::get<asio::any_completion_executor>(chosen), tracked);
+    }
+
+    detail::handler_executor executor_;
+    asio::any_completion_handler<void(error_code, Results...)> handler_;
     std::tuple<error_code, Results...> results_;
 };
 

@@ -24,7 +24,7 @@ inline constexpr auto slack = 5s;
 inline redlock_options quick_options()
 {
     redlock_options options;
-    options.node_timeout = 100ms;
+    options.node_timeout = 500ms;
     options.connect_timeout = 500ms;
     options.reconnect_min = 20ms;
     options.reconnect_max = 200ms;
@@ -35,6 +35,14 @@ inline lock_options with_ttl(std::chrono::milliseconds ttl)
 {
     lock_options options;
     options.ttl = ttl;
+    return options;
+}
+
+/// With a guard time in which a busy machine can tell in time of a loss.
+inline lock_options well_guarded(std::chrono::milliseconds ttl)
+{
+    lock_options options = with_ttl(ttl);
+    options.guard = ttl / 3;
     return options;
 }
 

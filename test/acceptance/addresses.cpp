@@ -14,7 +14,7 @@ task lose_nodes_one_by_one(scene& s, cluster& c)
         co_await acquire_and_release(s.lock(0));
         c.nodes[down].kill();
     }
-    const error_code why = co_await acquire_in_vain(s.lock(0), 300ms);
+    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
 }
 
@@ -49,7 +49,7 @@ task expect_the_same_server(scene& s, std::string address)
 
 task find_no_false_majority(scene& s)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 500ms);
+    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(s.locker().stats().acquired == 0u);
 }
@@ -83,7 +83,7 @@ task acquire_and_blame(scene& s, std::string address, std::string cause)
 
 task fail_and_blame(scene& s, std::vector<std::string> addresses, std::string cause)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 700ms);
+    const error_code why = co_await acquire_in_vain(s.lock(0), 2s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(why == condition::unavailable);
     for (const auto& each : addresses)

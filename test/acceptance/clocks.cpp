@@ -2,77 +2,20 @@
 #include "acceptance/acceptance.hpp"
 #include "acceptance/some_bits.hpp"
 #include "acceptance/stalled_clock.hpp"
+#include "acceptance/stepping_cluster.hpp"
 #include "core/locker_core.hpp"
 #include "core/terms.hpp"
 #include "shell/clock.hpp"
 #include "support/scripted_backend.hpp"
 #include "support/times.hpp"
 
-#include <sys/mman.h>
-
-#include <cstdlib>
-#include <ctime>
 #include <deque>
-#include <filesystem>
 #include <optional>
 
 namespace holdfast::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(acceptance_clocks)
-
-// The wall clock of one server, as the test sets it.
-class node_clock {
-public:
-    node_clock()
-    {
-        const int file = ::mkstemp(name_.data());
-        if (file == -1 || ::ftruncate(file, sizeof *offset_) == -1)
-            fail("mkstemp");
-        void* const mapped =
-            ::mmap(nullptr, sizeof *offset_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        ::close(file);
-        if (mapped == MAP_FAILED)
-            fail("mmap");
-        offset_ = static_cast<volatile std::int64_t*>(mapped);
-    }
-    node_clock(const node_clock&) = delete;
-    node_clock& operator=(const node_clock&) = delete;
-    ~node_clock() { ::unlink(name_.c_str()); }
-
-    redis_server start_server() const
-    {
-        ::setenv("HOLDFAST_STEPPED_CLOCK", name_.c_str(), 1);
-        ::setenv("LD_PRELOAD", HOLDFAST_STEPPED_CLOCK, 1);
-        redis_server server;
-        ::unsetenv("LD_PRELOAD");
-        ::unsetenv("HOLDFAST_STEPPED_CLOCK");
-        return server;
-    }
-
-    void step(std::chrono::seconds by) { *offset_ = *offset_ + by.count(); }
-
-private:
-    std::string name_ = (std::filesystem::temp_directory_path() / "holdfast-clock-XXXXXX").string();
-    volatile std::int64_t* offset_ = nullptr;
-};
-
-struct stepping_cluster : cluster {
-    explicit stepping_cluster(std::size_t count) : cluster(0)
-    {
-        while (nodes.size() < count)
-            nodes.push_back(clocks.emplace_back().start_server());
-    }
-
-    // How far the node is ahead of us, in seconds.
-    long ahead(std::size_t node)
-    {
-        const auto told = std::stol(nodes[node].command({"TIME"}));
-        return told - static_cast<long>(std::time(nullptr));
-    }
-
-    std::deque<node_clock> clocks;
-};
 
 task renew_some_times(holdfast::locker& locker)
 {
@@ -85,7 +28,7 @@ task renew_some_times(holdfast::locker& locker)
 task go_on_after_a_step(scene& s, stepping_cluster& c)
 {
     co_await connect_all(s.locker(0));
-    lease held = co_await s.lock(0, with_ttl(900ms)).acquire();
+    lease held = co_await s.lock(0, with_ttl(3s)).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
     c.clocks[0].step(1h);
@@ -103,7 +46,7 @@ task go_on_after_a_step(scene& s, stepping_cluster& c)
     co_await acquire_beside_a_fault(s);
 }
 
-// That tokens go on growing comes with the fenced mode.
+// That tokens go on growing: fenced_mode.cpp.
 BOOST_AUTO_TEST_CASE(row_30_a_clock_that_is_set_forward_on_one_node)
 {
     stepping_cluster c(3);
@@ -113,7 +56,7 @@ BOOST_AUTO_TEST_CASE(row_30_a_clock_that_is_set_forward_on_one_node)
 
 task lose_to_a_step(scene& s, stepping_cluster& c)
 {
-    const auto options = with_ttl(1200ms);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker(0));
     lease held = co_await s.lock(0, options).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
@@ -144,7 +87,7 @@ BOOST_AUTO_TEST_CASE(row_31_a_clock_that_is_set_forward_on_a_majority)
 task go_on_after_a_step_back(scene& s, stepping_cluster& c)
 {
     co_await connect_all(s.locker());
-    lease held = co_await s.lock(0, with_ttl(900ms)).acquire();
+    lease held = co_await s.lock(0, with_ttl(3s)).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
     c.clocks[0].step(-1h);
@@ -152,7 +95,8 @@ task go_on_after_a_step_back(scene& s, stepping_cluster& c)
     BOOST_TEST(std::stol(c.nodes[0].command({"PTTL", s.resource})) > 3'500'000);
     co_await renew_some_times(s.locker());
     BOOST_TEST(held.held());
-    BOOST_TEST(std::stol(c.nodes[0].command({"PTTL", s.resource})) <= 900); // set right by renewals
+    BOOST_TEST(
+        std::stol(c.nodes[0].command({"PTTL", s.resource})) <= 3000); // set right by renewals
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
 }
@@ -186,7 +130,7 @@ BOOST_AUTO_TEST_CASE(row_32_a_clock_that_is_set_back_on_one_node)
         holdfast::locker gone(brief.get_executor(), c.store());
         lease held;
         run(brief, connect_all(gone));
-        run(brief, hold(lock(gone, s.resource, unrenewed(700ms)), held));
+        run(brief, hold(lock(gone, s.resource, unrenewed(2s)), held));
         until = held.valid_until();
         const auto deadline = steady::now() + 5s;
         while (c.copies(s.resource) != 3)

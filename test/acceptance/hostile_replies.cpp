@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(row_39_one_byte_at_a_time)
     // In the greeting it is given up when its time is over, bytes or no bytes.
     const auto address = endpoint(slow.url()).address();
     play(redlock({slow.url()}, quick_options()), 1, [&](scene& alone) -> task {
-        const error_code why = co_await acquire_in_vain(alone.lock(0), 700ms);
+        const error_code why = co_await acquire_in_vain(alone.lock(0), 2s);
         BOOST_TEST(why == errc::unreachable, why.message());
         expect_blamed(alone.locker().stats(), address, "within the connect timeout");
     });

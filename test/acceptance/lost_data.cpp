@@ -1,6 +1,6 @@
 // Rows 26 to 29: nodes that forget keys, or remember old ones. In plain mode a node that has
-// forgotten grants again at once; that it stays away for a while (quarantine), and that fencing
-// tokens keep their order, comes with the fenced mode.
+// forgotten grants again at once; that it stays away for a while (quarantine) with fencing, and
+// that tokens keep their order, is in fenced_mode.cpp.
 #include "acceptance/acceptance.hpp"
 
 namespace holdfast::test {
@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(acceptance_lost_data)
 
 task go_on_without_one(scene& s, cluster& c)
 {
-    const auto options = with_ttl(900ms);
+    const auto options = with_ttl(3s);
     co_await connect_all(s.locker(0));
     lease held = co_await s.lock(0, options).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
@@ -62,7 +62,7 @@ task expect_it_stays_lost(scene& s, cluster& c, lease& held, std::string token)
 
 task lose_to_amnesia(scene& s, cluster& c)
 {
-    const auto options = with_ttl(1200ms);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 5, 5s);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(row_27_flushall_on_a_majority_during_a_lease)
 
 task keep_others_out(scene& s, cluster& c)
 {
-    const auto options = with_ttl(1500ms);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker(0));
     co_await connect_all(s.locker(1));
     lease held = co_await s.lock(0, options).acquire();
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(row_28_kill_and_instant_restart_of_one_node_without_persist
 
 task meet_an_old_key(scene& s, cluster& c)
 {
-    const auto ttl = 2500ms;
+    const auto ttl = 8s;
     co_await connect_all(s.locker());
     const auto begin = steady::now();
     lease old = co_await s.lock(0, unrenewed(ttl)).acquire();
@@ -141,7 +141,7 @@ task meet_an_old_key(scene& s, cluster& c)
     BOOST_REQUIRE_MESSAGE(
         back == old_token, "the restart took " << (steady::now() - begin) / 1ms << " ms");
 
-    lease held = co_await s.lock(0, with_ttl(900ms)).acquire(); // by the two others
+    lease held = co_await s.lock(0, with_ttl(3s)).acquire(); // by the two others
     lease none = co_await s.lock(1).try_acquire();
     BOOST_TEST(!none);
     const auto still = c.nodes[0].command({"GET", s.resource});
@@ -155,7 +155,7 @@ task meet_an_old_key(scene& s, cluster& c)
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-// That counters have gone back there, and tokens grow all the same, comes with the fenced mode.
+// That counters have gone back there, and tokens grow all the same: fenced_mode.cpp.
 BOOST_AUTO_TEST_CASE(row_29_restart_from_an_old_snapshot)
 {
     cluster c(3);

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(row_5_any_bytes_are_a_name)
 task be_refused_by_an_echo(scene& s, std::string address)
 {
     const std::string name = "secret\r\nname\x1b[31m";
-    const auto why = co_await acquire_in_vain(lock(s.locker(), name), 300ms);
+    const auto why = co_await acquire_in_vain(lock(s.locker(), name), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), address, "unknown command", {"secret"});
 }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(row_5_a_node_that_echoes_the_name)
 
 task be_refused_in_colours(scene& s, std::string address)
 {
-    const auto why = co_await acquire_in_vain(s.lock(0), 300ms);
+    const auto why = co_await acquire_in_vain(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), address, "ODD \\x1b[31m\\x00\\xff");
     const auto text = describe_nodes(s.locker().stats());

@@ -125,7 +125,8 @@ task hear_late(scene& s, cluster& c)
 BOOST_AUTO_TEST_CASE(row_14_a_late_reply_belongs_to_its_own_request)
 {
     cluster c(1);
-    // So long that the second request does not end in silence as well.
+    // So long that the second request does not end in silence as well, and so short that the node
+    // is not yet taken for one that cannot keep up.
     play(c.store(400ms), 1, [&](scene& s) { return hear_late(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
@@ -172,7 +173,7 @@ task blame_the_reset(scene& s, fault_proxy& way)
     co_await connect_all(s.locker());
     way.set({.new_connections = newcomers::refused});
     way.reset();
-    const error_code why = co_await acquire_in_vain(s.lock(0), 100ms);
+    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), endpoint(way.url()).address(), "onnection re"); // set, fused
 }
@@ -221,7 +222,7 @@ BOOST_AUTO_TEST_CASE(row_35_a_majority_that_comes_back_before_the_guard_interrup
 
 task stop_before_silence_ends_it(scene& s, cluster& c)
 {
-    const auto options = with_ttl(1s);
+    const auto options = well_guarded(3s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
     const auto paused = steady::now();
@@ -250,7 +251,7 @@ BOOST_AUTO_TEST_CASE(row_35_a_majority_that_stays_away_ends_the_work_before_the_
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return stop_before_silence_ends_it(s, c); });
-    BOOST_TEST(c.empty_within(1s));
+    BOOST_TEST(c.empty_within(3s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

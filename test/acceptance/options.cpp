@@ -143,14 +143,11 @@ task hold_beside_text(scene& s, cluster& c)
     BOOST_TEST(c.nodes[0].command({"GET", s.resource + ":f"}) == "some text");
 }
 
-// There are no counters in plain mode, so none can be spoilt. What a spoilt one leads to comes with
-// the fenced mode.
-BOOST_AUTO_TEST_CASE(row_24_fencing_is_refused_and_plain_mode_has_no_counter)
+// There are no counters in plain mode, so none can be spoilt. What a spoilt one leads to is in
+// integration/fencing.cpp.
+BOOST_AUTO_TEST_CASE(row_24_plain_mode_has_no_counter)
 {
     cluster c(1);
-    auto options = quick_options();
-    options.fencing = fencing::on;
-    expect_mentioned(objection([&] { redlock(endpoints(c.nodes), options); }), {"fencing"});
     play(c.store(), 1, [&](scene& s) { return hold_beside_text(s, c); });
     BOOST_TEST(c.nodes[0].command({"DBSIZE"}) == "1");
 }

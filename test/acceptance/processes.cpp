@@ -3,6 +3,7 @@
 #include "support/call.hpp"
 #include "support/child_process.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace holdfast::test {
@@ -46,7 +47,7 @@ std::string read_to_the_end(child_process& holder, steady::time_point resumed)
 BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
 {
     cluster c(3);
-    std::vector<std::string> words{HOLDFAST_STOPPED_HOLDER, "resource", "600"};
+    std::vector<std::string> words{HOLDFAST_STOPPED_HOLDER, "resource", "2000"};
     for (const auto& url : urls(c.nodes))
         words.push_back(url);
     child_process holder(words);
@@ -61,14 +62,16 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
         co_await connect_all(all.locker());
         to = co_await lock(all.locker(), "resource").acquire(); // when its ttl is over
     }(s, next));
-    const bool everywhere = [&] {
-        bool result = false;
-        run(s.io, [](cluster& nodes, bool& to) -> task {
-            to = co_await nodes.have_copies("resource", 3, 5s);
-        }(c, result));
-        return result;
-    }();
-    BOOST_TEST(everywhere);
+    // The last node may still have the key of the holder, which that one would rightly delete.
+    run(s.io, [](cluster& nodes) -> task {
+        const bool everywhere = co_await becomes_true([&nodes] {
+            const auto ours = nodes.nodes[0].command({"GET", "resource"});
+            return std::all_of(nodes.nodes.begin(), nodes.nodes.end(), [&ours](auto& node) {
+                return node.command({"GET", "resource"}) == ours;
+            });
+        });
+        BOOST_TEST(everywhere);
+    }(c));
 
     const auto resumed = steady::now();
     BOOST_REQUIRE(::kill(pid, SIGCONT) == 0);
@@ -89,7 +92,7 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
 BOOST_AUTO_TEST_CASE(row_37_a_context_that_is_stopped_while_a_lease_is_held)
 {
     cluster c(3);
-    const auto ttl = 700ms;
+    const auto ttl = 2s;
     const auto resource = unique_name();
     {
         asio::io_context io;

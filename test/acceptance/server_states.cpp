@@ -20,10 +20,10 @@ bool is_loading(redis_server& node)
     return node.command({"PING"}).find("LOADING") != std::string::npos;
 }
 
-// Makes the node read its data again, for a second.
+// Makes the node read its data again, for three seconds.
 void begin_to_load(redis_server& node)
 {
-    node.command({"DEBUG", "POPULATE", "500", "key", "1000"});
+    node.command({"DEBUG", "POPULATE", "1500", "key", "1000"});
     BOOST_CHECK_THROW(node.command({"DEBUG", "RELOAD"}, 1ms), std::exception); // does not answer
     const auto deadline = steady::now() + 5s;
     while (!is_loading(node))
@@ -106,7 +106,7 @@ const std::vector<state> states{
 
 task fail_for_want_of_writes(scene& s, cluster& c, const state& what)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 300ms);
+    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(why == condition::unavailable);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -128,7 +128,7 @@ BOOST_DATA_TEST_CASE(row_21_a_node_that_refuses_to_write_gives_no_vote, states, 
 task release_in_that_state(scene& s, cluster& c, const state& what)
 {
     co_await connect_all(s.locker());
-    lease held = co_await s.lock(0, unrenewed(800ms)).acquire();
+    lease held = co_await s.lock(0, unrenewed(3s)).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
     for (std::size_t i = 0; i < 2; ++i)
@@ -136,7 +136,7 @@ task release_in_that_state(scene& s, cluster& c, const state& what)
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(
         outcome == (what.deletes ? release_outcome::released : release_outcome::unconfirmed));
-    const bool as_expected = co_await c.have_copies(s.resource, what.deletes ? 0 : 2, 500ms);
+    const bool as_expected = co_await c.have_copies(s.resource, what.deletes ? 0 : 2, 1s);
     BOOST_TEST(as_expected);
     if (!what.deletes)
         expect_blamed(s.locker().stats(), address_of(c.nodes[1]), what.name);
@@ -146,13 +146,13 @@ BOOST_DATA_TEST_CASE(row_21_a_release_there_is_not_confirmed, states, each)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return release_in_that_state(s, c, each); });
-    BOOST_TEST(c.empty_within(800ms));
+    BOOST_TEST(c.empty_within(3s));
 }
 
 task renew_in_that_state(scene& s, cluster& c, const state& what)
 {
     co_await connect_all(s.locker());
-    lease held = co_await s.lock(0, with_ttl(900ms)).acquire();
+    lease held = co_await s.lock(0, well_guarded(3s)).acquire();
     for (std::size_t i = 0; i < 2; ++i)
         what.enter(c.nodes[i]);
     if (what.deletes) {
@@ -173,7 +173,7 @@ BOOST_DATA_TEST_CASE(row_21_a_lease_there_goes_on_or_ends_in_time, states, each)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return renew_in_that_state(s, c, each); });
-    BOOST_TEST(c.empty_within(900ms));
+    BOOST_TEST(c.empty_within(3s));
 }
 
 // Runs one operation on nodes that have just forgotten their scripts.
@@ -204,7 +204,7 @@ task use_flushed_scripts(scene& s, cluster& c)
     });
     BOOST_TEST(describe_nodes(s.locker().stats()) == "");
 
-    const auto options = with_ttl(900ms);
+    const auto options = with_ttl(3s);
     held = co_await s.lock(0, options).acquire();
     for (const auto end = steady::now() + 2 * options.ttl; steady::now() < end;) {
         c.command({"SCRIPT", "FLUSH"});

@@ -34,17 +34,18 @@ inline const std::vector<subject> every_backend{
 };
 
 /// Short, so that tests wait little, and long enough for a busy machine to renew in time.
-inline lock_options brief(std::chrono::milliseconds ttl = 600ms)
+inline lock_options brief(std::chrono::milliseconds ttl = 3s)
 {
     lock_options options;
     options.ttl = ttl;
     return options;
 }
 
-inline lock_options unrenewed(std::chrono::milliseconds ttl = 300ms)
+inline lock_options unrenewed(std::chrono::milliseconds ttl = 1s)
 {
     lock_options options = brief(ttl);
     options.renewal = renewal::manual;
+    options.guard = ttl / 2; // a busy machine may notice late
     return options;
 }
 

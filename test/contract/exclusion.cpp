@@ -20,7 +20,7 @@ BOOST_DATA_TEST_CASE(two_lockers_exclude_each_other, every_backend, each)
         BOOST_TEST(bool(held));
         BOOST_TEST(held.held());
 
-        auto [ec, other] = co_await s.lock(1).acquire(30ms, no_throw);
+        auto [ec, other] = co_await s.lock(1).acquire(1s, no_throw);
         BOOST_TEST(ec == errc::contended);
         BOOST_TEST(!other);
         BOOST_TEST(held.held());
@@ -31,7 +31,7 @@ BOOST_DATA_TEST_CASE(two_locks_of_one_locker_exclude_each_other, every_backend, 
 {
     play(each.make(), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
-        auto [ec, other] = co_await s.lock(0).acquire(30ms, no_throw);
+        auto [ec, other] = co_await s.lock(0).acquire(1s, no_throw);
         BOOST_TEST(ec == errc::contended);
         BOOST_TEST(!other);
     });

@@ -1,6 +1,7 @@
 // Where and when completion handlers run.
 #include "contract/backend_contract.hpp"
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -106,21 +107,106 @@ BOOST_DATA_TEST_CASE(so_do_those_whose_result_is_known_at_once, every_backend, e
     s.finish();
 }
 
-// A handler with an executor of its own keeps that executor's context running.
-BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend, each)
+// Acquires with a handler that has an executor of its own, and whatever `wrap` makes of it. It runs
+// there, and keeps the context running until then.
+template <class Wrap>
+void acquire_elsewhere(scene& s, Wrap wrap)
 {
-    scene s(each.make(), 1);
     asio::io_context elsewhere;
     bool ran = false;
-    s.lock(0).acquire(asio::bind_executor(elsewhere, [&](error_code ec, const lease& granted) {
+    s.lock(0).acquire(wrap(asio::bind_executor(elsewhere, [&](error_code ec, const lease& granted) {
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(granted.held());
+        BOOST_TEST(elsewhere.get_executor().running_in_this_thread());
         ran = true;
-    }));
+    })));
     std::thread other([&] { elsewhere.run(); });
     run_until(s.io, [&] { return s.locker().stats().released == 1; });
     other.join();
     BOOST_TEST(ran);
+    s.finish();
+}
+
+BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend, each)
+{
+    scene s(each.make(), 1);
+    acquire_elsewhere(s, [](auto handler) { return handler; });
+}
+
+// The executor of such a handler is of a kind that no other has.
+BOOST_DATA_TEST_CASE(so_does_one_whose_handler_has_had_its_type_erased, every_backend, each)
+{
+    scene s(each.make(), 1);
+    acquire_elsewhere(s, [](auto handler) {
+        return asio::any_completion_handler<void(error_code, lease)>(std::move(handler));
+    });
+}
+
+// Without an executor, erased or not: then they run on that of the locker.
+template <class... Results, class Handler>
+asio::any_completion_handler<void(error_code, Results...)> erased(Handler handler)
+{
+    return asio::any_completion_handler<void(error_code, Results...)>(std::move(handler));
+}
+
+BOOST_AUTO_TEST_CASE(erased_handlers_hear_of_empty_leases_on_their_executor)
+{
+    asio::io_context io;
+    int ran = 0;
+    const auto note = asio::bind_executor(io, [&](error_code ec, auto&&...) {
+        BOOST_TEST(ec == errc::not_held);
+        BOOST_TEST(io.get_executor().running_in_this_thread());
+        ++ran;
+    });
+    lease empty;
+    const auto work = asio::make_work_guard(io);
+    empty.lost(erased<>(note));
+    empty.extend(erased<>(note));
+    empty.release(erased<release_outcome>(note));
+    BOOST_TEST(ran == 0);
+    run_until(io, [&] { return ran == 3; });
+}
+
+// Whoever passed the handler on to the context is done with it by then; the thread sanitizer tells.
+BOOST_AUTO_TEST_CASE(the_context_of_an_erased_handler_may_go_once_that_runs)
+{
+    for (int i = 0; i < 300; ++i) {
+        asio::io_context io;
+        const lease empty;
+        empty.lost(erased<>(asio::bind_executor(io, [&](error_code) { io.stop(); })));
+        BOOST_TEST(io.run() == 1u);
+    }
+}
+
+BOOST_DATA_TEST_CASE(handlers_without_an_executor_run_on_that_of_the_locker, every_backend, each)
+{
+    scene s(each.make(), 1);
+    int ran = 0;
+    lease held;
+    const auto note = [&](auto&&...) {
+        BOOST_TEST(s.io.get_executor().running_in_this_thread());
+        ++ran;
+    };
+    const auto keep = [&](error_code, lease granted) {
+        held = std::move(granted);
+        note();
+    };
+    const auto until = [&](int count) {
+        run_until(s.io, [&] { return ran == count; });
+    };
+    s.lock(0).acquire(keep);
+    until(1);
+    held.release(erased<release_outcome>(note));
+    until(2);
+    s.lock(0).acquire(erased<lease>(keep));
+    until(3);
+    held.extend(erased<>(note));
+    until(4);
+    held.lost(erased<>(note));
+    held.release(note);
+    until(6);
+    s.locker().close(erased<>(note));
+    until(7);
     s.finish();
 }
 
@@ -157,7 +243,7 @@ BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
         BOOST_TEST(held.release(asio::use_future).get() == release_outcome::released);
         BOOST_TEST(s.lock(0).hold(seven, asio::use_future).get() == 7);
         held = s.lock(0).acquire(asio::use_future).get();
-        auto refused = s.lock(1).acquire(20ms, asio::use_future);
+        auto refused = s.lock(1).acquire(1s, asio::use_future);
         BOOST_CHECK_EXCEPTION(held = refused.get(), boost::system::system_error,
             [](auto& e) { return e.code() == errc::contended; });
     }
@@ -170,9 +256,9 @@ BOOST_DATA_TEST_CASE(detached_operations_leave_nothing_behind, every_backend, ea
         s.lock(0).acquire(asio::detached); // and gives back at once, nobody takes the lease
         while (s.locker().stats().released == 0)
             co_await pause(1ms);
-        lease held = co_await s.lock(1).acquire(2s);
+        lease held = co_await s.lock(1).acquire(5s);
         held.release(asio::detached);
-        lease next = co_await s.lock(0).acquire(2s);
+        lease next = co_await s.lock(0).acquire(5s);
         next.lost(asio::detached);
         BOOST_TEST(next.held());
     });

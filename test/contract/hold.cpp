@@ -87,7 +87,7 @@ task expect_no_run(scene& s)
 {
     lease held = co_await s.lock(0).acquire();
     lock_options options;
-    options.wait = 30ms;
+    options.wait = 1s;
     bool ran = false;
     error_code why;
     auto body = [&ran](lease& given) {
@@ -194,7 +194,7 @@ BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
 
 asio::awaitable<int> block_beyond_the_end(lease&)
 {
-    std::this_thread::sleep_for(400ms); // nobody can be told of anything meanwhile
+    std::this_thread::sleep_for(1300ms); // nobody can be told of anything meanwhile
     co_return 42;
 }
 

@@ -15,7 +15,7 @@ BOOST_DATA_TEST_CASE(the_destructor_gives_back, every_backend, each)
         }
         const auto gone = steady::now();
         lease next = co_await s.lock(1).acquire();
-        BOOST_TEST((steady::now() - gone < 2s)); // the ttl is 10 s
+        BOOST_TEST((steady::now() - gone < 5s)); // the ttl is 10 s
         BOOST_TEST(next.held());
     });
 }
@@ -39,7 +39,7 @@ BOOST_DATA_TEST_CASE(a_move_leaves_nothing_behind, every_backend, each)
         BOOST_TEST(!other);
 
         moved = lease(); // this one does
-        lease next = co_await s.lock(1).acquire(2s);
+        lease next = co_await s.lock(1).acquire(5s);
         BOOST_TEST(next.held());
     });
 }
@@ -120,7 +120,7 @@ BOOST_DATA_TEST_CASE(a_lease_may_outlive_its_locker, every_backend, each)
     BOOST_TEST(lost.error() == errc::lease_lost);
     held = lease();
     run(s.io, [](scene& all) -> task {
-        lease next = co_await all.lock(0).acquire(2s);
+        lease next = co_await all.lock(0).acquire(5s);
         BOOST_TEST(next.held());
     }(s));
     s.finish();

@@ -21,7 +21,7 @@ backend subject::make() const
     for (std::size_t i = 0; i < nodes; ++i)
         urls.emplace_back(servers[i].url());
     redlock_options options;
-    options.node_timeout = 100ms; // the machine may be busy; the tests are not about speed
+    options.node_timeout = 500ms; // the machine may be busy; the tests are not about speed
     return stores.emplace(nodes, redlock(urls, options)).first->second;
 }
 

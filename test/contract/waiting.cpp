@@ -33,14 +33,14 @@ BOOST_DATA_TEST_CASE(the_end_of_the_wait_says_contended, every_backend, each)
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
         auto options = brief();
-        options.wait = 200ms;
+        options.wait = 1s;
         const auto begin = steady::now();
         auto [ec, other] = co_await s.lock(1, options).acquire(no_throw);
         const auto waited = steady::now() - begin;
         BOOST_TEST(ec == errc::contended);
         BOOST_TEST(ec == condition::busy);
         BOOST_TEST((waited >= options.wait));
-        BOOST_TEST((waited < options.wait + 2s));
+        BOOST_TEST((waited < options.wait + 5s));
         BOOST_TEST(s.locker(1).stats().waiting == 0u);
     });
 }
@@ -115,7 +115,7 @@ BOOST_DATA_TEST_CASE(a_waiter_that_has_asked_the_store_can_be_cancelled, every_b
 BOOST_DATA_TEST_CASE(close_ends_those_who_wait_and_tells_those_who_hold, every_backend, each)
 {
     scene s(each.make(), 2);
-    const auto options = brief(2s);
+    const auto options = brief(10s);
     lease held;
     run(s.io, [](scene& all, lock_options with, lease& to) -> task {
         to = co_await all.lock(0, with).acquire();
@@ -130,7 +130,7 @@ BOOST_DATA_TEST_CASE(close_ends_those_who_wait_and_tells_those_who_hold, every_b
     s.locker().close(closed_again.token());
     s.lock(0).acquire(forever, late.token());
     run_until(s.io, [&] { return closed.done() && closed_again.done(); });
-    BOOST_TEST((steady::now() - begin < 2s)); // guard 100 ms, and the release
+    BOOST_TEST((steady::now() - begin < 5s)); // the guard time, and the release
 
     run_until(s.io, [&] { return waiter.done() && late.done() && lost.done(); });
     BOOST_TEST(!closed.error(), closed.error().message());
@@ -156,7 +156,7 @@ BOOST_DATA_TEST_CASE(a_locker_that_goes_gives_back_what_nobody_holds, every_back
         }(lock));
     }
     run(s.io, [](scene& all) -> task {
-        lease next = co_await all.lock(0).acquire(2s);
+        lease next = co_await all.lock(0).acquire(5s);
         BOOST_TEST(next.held());
     }(s));
     s.finish();

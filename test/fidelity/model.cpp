@@ -1,7 +1,7 @@
-// What a real server cannot be made to show: a clock that goes back, a restart with a chosen state,
-// and that the model tells of each change.
+// What a real server cannot be made to show: expiry at a chosen time, a restart with a chosen
+// state, and that the model tells of each change.
 #include "fidelity/random_commands.hpp"
-#include "redlock/scripts.hpp"
+#include "redlock/fence_scripts.hpp"
 #include "support/redis_client.hpp"
 #include "support/redis_model.hpp"
 
@@ -46,17 +46,6 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(model, fixture)
 
-BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_lengthens_lives)
-{
-    ask({"SET", "a", "x", "PX", "100"}, 1000ms);
-    BOOST_TEST(ask({"PTTL", "a"}, 1100ms) == ":0\r\n");
-    BOOST_TEST(ask({"PTTL", "a"}, 400ms) == ":700\r\n");
-    BOOST_TEST(model.find("a", 1100ms) != nullptr);
-    BOOST_TEST(model.find("a", 1101ms) == nullptr);
-    BOOST_TEST(ask({"GET", "a"}, 1101ms) == "$-1\r\n");
-    BOOST_TEST(ask({"GET", "a"}, 400ms) == "$-1\r\n"); // deleted when it was seen to be over
-}
-
 BOOST_AUTO_TEST_CASE(expiry_takes_what_is_over_at_that_time)
 {
     ask({"SET", "a", "x", "PX", "100"}, 1000ms);
@@ -88,7 +77,9 @@ BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
     const redis_model::data snapshot = model.contents();
     ask({"SET", "b", "x"}, 1000ms);
     for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script,
-             holdfast::redis::pass_on_script, holdfast::redis::enqueue_script})
+             holdfast::redis::pass_on_script, holdfast::redis::enqueue_script,
+             holdfast::redis::fenced_acquire_script, holdfast::redis::raise_script,
+             holdfast::redis::fenced_renew_script})
         ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
     BOOST_TEST(model.scripts_known());
     changes();

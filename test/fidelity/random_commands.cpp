@@ -1,5 +1,6 @@
 #include "fidelity/random_commands.hpp"
 
+#include "redlock/fence_scripts.hpp"
 #include "redlock/scripts.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ using words = random_commands::words;
 
 // The last is that of the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
-    redis::enqueue_script,
+    redis::enqueue_script, redis::join_script, redis::fenced_acquire_script, redis::raise_script,
+    redis::fenced_renew_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};
@@ -42,7 +44,7 @@ std::string random_commands::key()
 {
     if (one_in(30))
         return one_in(2) ? "" : std::string("k\0\r\n", 4);
-    return std::string(any({"a", "b", "c", "list", "q"}));
+    return std::string(any({"a", "b", "c", "list", "q", "f", "n"}));
 }
 
 std::string random_commands::token()
@@ -94,8 +96,12 @@ words random_commands::expire()
 words random_commands::script_call()
 {
     const redis::script* chosen = &scripts[roll(std::size(scripts))];
+    if (what_ == about::fencing && one_in(2))
+        chosen = &redis::fenced_acquire_script;
     if (what_ == about::no_time && chosen->text == redis::enqueue_script.text)
         chosen = &redis::pass_on_script; // the other tells how long it takes
+    if (what_ == about::no_time && chosen->text == redis::fenced_acquire_script.text)
+        chosen = &redis::raise_script; // the other tells the time
     const redis::script& s = *chosen;
     words w;
     if (one_in(4)) {
@@ -108,8 +114,16 @@ words random_commands::script_call()
             std::transform(w[1].begin(), w[1].end(), w[1].begin(),
                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     }
+    if (s.text == redis::join_script.text)
+        return join_call(std::move(w));
     if (s.text == redis::pass_on_script.text || s.text == redis::enqueue_script.text)
         return queue_call(std::move(w), s.text == redis::enqueue_script.text);
+    if (s.text == redis::fenced_acquire_script.text)
+        return fenced_acquire(std::move(w));
+    if (s.text == redis::raise_script.text)
+        return raise(std::move(w));
+    if (s.text == redis::fenced_renew_script.text)
+        return fenced_renew(std::move(w));
     const bool renews = s.text == redis::renew_script.text;
     const std::size_t keys = one_in(15) ? 0 : renews ? 1 + roll(4) : 1;
     w.push_back(one_in(20) ? number() : std::to_string(keys));
@@ -212,6 +226,10 @@ words random_commands::correct()
         return {"CLIENT", "TRACKING", std::string(any({"OFF", "ON"})), "OPTIN"};
     if (std::exchange(watch_next_, false))
         return one_in(3) ? script_call() : one_in(3) ? on_sorted_set() : on_key();
+    if (what_ == about::fencing && !one_in(3))
+        return one_in(6) ? on_counter() : script_call();
+    if (one_in(20))
+        return on_counter();
     const std::size_t what = roll(100);
     if (what < 15)
         return set();

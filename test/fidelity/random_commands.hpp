@@ -17,7 +17,8 @@ public:
 
     enum class about : std::uint8_t {
         everything,
-        no_time // nothing whose reply depends on when it is executed
+        fencing, // mostly
+        no_time  // nothing whose reply depends on when it is executed
     };
 
     explicit random_commands(std::uint64_t seed, about what = about::everything)
@@ -47,6 +48,16 @@ private:
     words expire();
     words script_call();
     words queue_call(words w, bool enqueues);
+    words fenced_acquire(words w);
+    words raise(words w);
+    words fenced_renew(words w);
+    words on_counter();
+    std::string counter();
+    std::string settings();
+    std::string run_id();
+    std::string record();
+    std::string fenced_key(std::string_view usual);
+    words join_call(words w);
     words on_sorted_set();
     words on_channel();
     words on_tracking();

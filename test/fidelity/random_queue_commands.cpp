@@ -58,6 +58,14 @@ words random_commands::queue_call(words w, bool enqueues)
     return w;
 }
 
+words random_commands::join_call(words w)
+{
+    w.insert(w.end(), {"1", one_in(15) ? key() : "q", member(), ttl()});
+    while (w.size() > 3 && one_in(30))
+        w.pop_back();
+    return w;
+}
+
 words random_commands::on_sorted_set()
 {
     const std::string set = one_in(6) ? key() : "q";

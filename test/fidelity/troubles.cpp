@@ -2,7 +2,7 @@
 // refuse the same commands with the same words.
 #include "fidelity/twins.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redlock/fence_scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -48,7 +48,13 @@ void fill(twins& both, random_commands& random)
             {"SCRIPT", "LOAD", std::string(holdfast::redis::release_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::renew_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::pass_on_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::enqueue_script.text)}},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::enqueue_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_acquire_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::raise_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_renew_script.text)},
+            {"DEL", "n", "f"},
+            {"SET", "n", "100 1000 0 r1 " + std::string(random.one_in(3) ? "x" : "1")},
+            {"SET", "f", "99"}},
         random);
 }
 
@@ -59,7 +65,8 @@ void suffer(twins& both, trouble what, const std::function<void()>& enter,
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         BOOST_TEST_CONTEXT("seed " << seed)
         {
-            random_commands random(seed);
+            random_commands random(seed, seed % 2 == 0 ? random_commands::about::fencing
+                                                       : random_commands::about::everything);
             fill(both, random);
             enter();
             both.model().state = what;
@@ -127,7 +134,7 @@ BOOST_AUTO_TEST_CASE(busy)
     stuck.send({encode_command({"EVAL", "while true do end", "0"})});
     wait_for(both, {"PING"}, "BUSY");
     both.model().state = trouble::busy;
-    both.say(2'000, random, twins::clock::hidden);
+    both.say(2'000, random);
     BOOST_REQUIRE_EQUAL(both.real_only({"SCRIPT", "KILL"}), "OK");
     BOOST_REQUIRE(stuck.receive(1).front().starts_with("-ERR Script killed")); // now it has ended
     configure(both, "busy-reply-threshold", "5000");
@@ -152,7 +159,7 @@ BOOST_AUTO_TEST_CASE(loading)
     both.flush_model(); // as the real one does before it loads
     both.compare_pushes();
     both.model().state = trouble::loading;
-    both.say(500, random, twins::clock::hidden);
+    both.say(500, random);
     BOOST_TEST(both.real_only({"PING"}).find("LOADING") != std::string::npos); // all the time
 }
 

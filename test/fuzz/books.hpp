@@ -54,12 +54,17 @@ public:
 
     void enqueued(std::size_t node, std::string_view reference)
     {
+        joined(node, reference);
+        arbiter_ = node;
+    }
+
+    void joined(std::size_t node, std::string_view reference)
+    {
         place& p = at_[node];
         check(!p.removing && now == stage::asking, "only an attempt stands in a queue");
         check(!p.queued || p.reference == reference, "a claim has one place in a queue");
         p.queued = queued = true;
         p.reference = reference;
-        arbiter_ = node;
     }
 
     void confirming(std::size_t node, bool again)
@@ -73,7 +78,11 @@ public:
 
     void removing(std::size_t node) { at_[node].removing = removal_seen = true; }
 
-    void removed(bool was_ours) { deletions += was_ours ? 1u : 0u; }
+    void removed(bool was_ours, bool sure)
+    {
+        blurred = blurred || !sure;
+        deletions += was_ours ? 1u : 0u;
+    }
 
     // The answer to a SET that was queued at `sent`. `sure`: the connection has certainly heard it.
     void answered(std::size_t node, std::span<const resp::value> reply, core::time_point sent,

@@ -163,6 +163,7 @@ private:
     bool publish(const std::string& place);
     void changed(const std::string& key); // whoever has asked for it is told, once
     std::string pass_on(const words& text, core::time_point now);
+    std::string join(const words& text);
     std::string enqueue(const words& text, core::time_point queued, core::time_point now);
     std::string renew(const words& text, core::time_point queued, core::time_point now);
     void expire(core::time_point now)

@@ -106,6 +106,15 @@ inline std::string node::enqueue(const words& text, core::time_point queued, cor
     return number(0);
 }
 
+// The script `join`: queue, place, ttl of the queue.
+inline std::string node::join(const words& text)
+{
+    std::deque<std::string>& queue = queues[resource_of(text[3])];
+    if (std::find(queue.begin(), queue.end(), text[4]) == queue.end())
+        queue.push_back(text[4]);
+    return number(1);
+}
+
 inline std::string node::renew(const words& text, core::time_point queued, core::time_point now)
 {
     const auto count = static_cast<std::size_t>(std::stoul(text[2]));
@@ -151,10 +160,14 @@ inline std::string node::execute(core::time_point now)
         const auto& queue = queues[resource_of(text[1])];
         return queue.empty() ? "*0\r\n" : "*1\r\n" + blob(queue.front());
     }
+    if (text[0] == "ZREM")
+        return number(std::erase(queues[resource_of(text[1])], text[2]) != 0 ? 1 : 0);
     if (text[0] == "EXISTS")
         return number(queues[resource_of(text[1])].empty() ? 0 : 1);
     if (calls(text, redis::pass_on_script))
         return pass_on(text, now);
+    if (calls(text, redis::join_script))
+        return join(text);
     if (calls(text, redis::enqueue_script))
         return enqueue(text, queued, now);
     if (calls(text, redis::renew_script))

@@ -112,6 +112,9 @@ struct redlock_wires {
                 b->deadline = limit_of(*b);
         } else if (text[0].starts_with("EVAL")) {
             on_call(at, c);
+        } else if (text[0] == "ZREM") {
+            check(places.contains(at) && places.at(at).contains(text[2]),
+                "who leaves a queue stood in it");
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looking);
             check(asker != open.end() && text[1] == queue_of(asker->second.resource),
@@ -125,9 +128,25 @@ struct redlock_wires {
         return resource + std::string(redis::queue_suffix);
     }
 
+    // A place in a queue that is not the arbiter's, or not for this client.
+    void on_join(std::size_t at, const words& text)
+    {
+        const claim_book* const b = find(text[4].substr(0, 32));
+        check(b != nullptr && text[3] == queue_of(b->resource),
+            "only what is wanted stands in a queue");
+        check(b->terms.queue != core::queueing::none, "who does not want to wait does not");
+        check(text[4].size() > 48 && text[4].substr(48) == nodes[at].channel(),
+            "who waits can be told of it");
+        check(ms(text[5]) > longest_silence, "a queue lasts for longer than anybody is silent");
+        open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
+        places[at].insert(text[4]);
+    }
+
     void on_call(std::size_t at, node::command& c)
     {
         const words& text = c.text;
+        if (calls(text, redis::join_script))
+            return on_join(at, text);
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
         const bool queues = !calls(text, redis::release_script);
@@ -198,8 +217,11 @@ struct redlock_wires {
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looks[at].front());
             looks[at].pop_front();
-            if (asker != open.end() && v.what == resp::kind::integer && v.integer == 0)
-                ++asker->second.found_alone;
+            if (asker != open.end()) {
+                claim_book& b = asker->second;
+                b.blurred = b.blurred || !sure;
+                b.found_alone += v.what == resp::kind::integer && v.integer == 0 ? 1u : 0u;
+            }
         } else if (text[0].starts_with("EVAL")) {
             on_script_reply(at, c, answer);
         }
@@ -210,13 +232,15 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
+        if (calls(text, redis::join_script))
+            return;
         if (!calls(text, redis::renew_script)) {
             const bool queues = !calls(text, redis::release_script);
             claim_book* const b = find(text[queues ? 5 : 4]);
             if (b == nullptr)
                 return;
             if (!calls(text, redis::enqueue_script))
-                b->removed(v.what == resp::kind::integer && v.integer != 0);
+                b->removed(v.what == resp::kind::integer && v.integer != 0, sure);
             else if (v.what == resp::kind::integer && v.integer == 0)
                 b->in_turn(at, c.queued, sure);
             return;

@@ -7,6 +7,9 @@
 #include <deque>
 #include <fstream>
 #include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
 
 namespace holdfast::test {
 namespace {
@@ -37,11 +40,14 @@ std::uint64_t commands(scene& s, std::size_t lockers)
 task stand_in_the_queue(scene& s, cluster& c, std::size_t which, call<lease>& wait)
 {
     const std::string queue = s.resource + ":holdfast:queue";
-    const auto length = [&] {
-        std::size_t all = 0;
-        for (auto& node : c.nodes)
-            all += std::stoul(node.command({"ZCARD", queue}));
-        return all;
+    const auto length = [&] { // who waits for long, stands in several queues
+        std::set<std::string> all;
+        for (auto& node : c.nodes) {
+            std::istringstream places(node.command({"ZRANGE", queue, "0", "-1"}));
+            for (std::string place; std::getline(places, place);)
+                all.insert(place);
+        }
+        return all.size();
     };
     const std::size_t before = length();
     s.lock(which, patient()).acquire(wait.token());

@@ -90,7 +90,7 @@ task connect(holdfast::locker& all, std::uint64_t times)
 task contend_for_one_node(scene& s, redis_server& node)
 {
     co_await connect(s.locker(1), 1);
-    lease first = co_await s.lock(0, without_renewal(1s)).acquire();
+    lease first = co_await s.lock(0, without_renewal(3s)).acquire();
     node.kill();
     node.restart();
     BOOST_TEST(node.command({"EXISTS", s.resource}) == "1");
@@ -116,7 +116,7 @@ task forget_one_of_two_votes(
     c.nodes[2].kill();
     lease first = co_await s.lock(0, options).acquire();
     history.push_back(one_hold(1, first).all);
-    co_await pause(200ms); // twice what a node is waited for: the third gets no late request
+    co_await pause(1s); // twice what a node is waited for: the third gets no late request
     c.nodes[2].restart();
     BOOST_TEST(c.nodes[2].command({"DBSIZE"}) == "0");
     BOOST_TEST(c.nodes[1].command({"DBSIZE"}) == "1");
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_forgets_and_stays_away_for_a_ttl_does_not)
     cluster c(3);
     std::vector<holding> history;
     play(c.store(), 2, [&](scene& s) {
-        return forget_one_of_two_votes(s, c, without_renewal(1s), true, history);
+        return forget_one_of_two_votes(s, c, without_renewal(2s), true, history);
     });
     BOOST_TEST(history.size() == 2u);
     BOOST_TEST(overlaps(history).empty());

@@ -66,7 +66,7 @@ task acquire_in_spite_of_faults(scene& s)
     for (int i = 0; i < 3; ++i) {
         const auto begin = steady::now();
         lease held = co_await s.lock(0).acquire();
-        BOOST_TEST((steady::now() - begin < 2s));
+        BOOST_TEST((steady::now() - begin < 7s));
         BOOST_TEST(held.held());
         lease none = co_await s.lock(1).try_acquire();
         BOOST_TEST(!none);
@@ -103,11 +103,11 @@ BOOST_DATA_TEST_CASE(neither_does_one_that_comes_later, all_faults, each)
 task fail_for_want_of_nodes(scene& s, const fault& f)
 {
     lock_options options;
-    options.ttl = 400ms;
-    options.wait = 500ms;
+    options.ttl = 2s;
+    options.wait = 1500ms;
     const auto begin = steady::now();
     auto [ec, held] = co_await s.lock(0, options).acquire(no_throw);
-    BOOST_TEST((steady::now() - begin < 2s));
+    BOOST_TEST((steady::now() - begin < 7s));
     BOOST_TEST(!held);
     const bool forbidden = std::string_view(f.reason) == "NOAUTH";
     BOOST_TEST(ec == (forbidden ? errc::authentication_failed : errc::unreachable));
@@ -132,7 +132,7 @@ BOOST_DATA_TEST_CASE(a_majority_with_a_fault_is_unreachable_and_says_why, all_fa
     bring_down(c, each, 3);
     play(c.store(), 1, [&](scene& s) { return fail_for_want_of_nodes(s, each); });
     mend(c, each);
-    expect_no_keys(c, each, 400ms);
+    expect_no_keys(c, each, 2s);
 }
 
 task all_connected(scene& s)
@@ -154,8 +154,8 @@ task fail_after_a_success(scene& s, cluster& c, const fault& f)
     co_await all_connected(s); // a majority was enough until here
     bring_down(c, f, 3);
     lock_options options;
-    options.ttl = 400ms;
-    options.wait = 500ms;
+    options.ttl = 2s;
+    options.wait = 1500ms;
     auto [ec, none] = co_await s.lock(0, options).acquire(no_throw);
     BOOST_TEST(!none);
     const auto stats = s.locker().stats();
@@ -174,7 +174,7 @@ BOOST_DATA_TEST_CASE(so_is_one_whose_fault_comes_later, sudden_faults, each)
     cluster c(5);
     play(c.store(), 1, [&](scene& s) { return fail_after_a_success(s, c, each); });
     mend(c, each);
-    expect_no_keys(c, each, 400ms);
+    expect_no_keys(c, each, 2s);
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_come_back_are_used_again)
@@ -183,14 +183,14 @@ BOOST_AUTO_TEST_CASE(nodes_that_come_back_are_used_again)
     bring_down(c, all_faults[0], 2);
     scene s(c.store());
     run(s.io, [](scene& all) -> task {
-        auto [ec, none] = co_await all.lock(0).acquire(200ms, no_throw);
+        auto [ec, none] = co_await all.lock(0).acquire(1s, no_throw);
         BOOST_TEST(ec == errc::unreachable);
     }(s));
     c.nodes[0].restart();
     run(s.io, [](scene& all) -> task {
         const auto back = steady::now();
         lease held = co_await all.lock(0).acquire();
-        BOOST_TEST((steady::now() - back < 2s));
+        BOOST_TEST((steady::now() - back < 7s));
     }(s));
     s.finish();
 }

@@ -43,6 +43,19 @@ const std::vector<mistake> mistakes{
     {"port", [](locker&) { redlock({"redis://a:70000"}); }, "port"},
     {"node timeout", [](locker&) { redlock({"redis://a"}, {.node_timeout = 0ms}); },
         "node_timeout"},
+    {"quarantine", [](locker&) { redlock({"redis://a"}, {.fence = {.quarantine = 1ms}}); },
+        "fence.quarantine"},
+    {"ttl beyond the quarantine",
+        [](locker& l) {
+            redlock_options options{.fencing = fencing::on};
+            locker fenced(l.get_executor(), redlock({"redis://127.0.0.1:1"}, options));
+            lock_options longer;
+            longer.ttl = options.fence.quarantine;
+            holdfast::lock(fenced, "resource", longer);
+            longer.ttl += 1ms;
+            holdfast::lock(fenced, "resource", longer);
+        },
+        "quarantine"},
     {"retries",
         [](locker& l) {
             locker(l.get_executor(), memory(), {.retry_min = 10ms, .retry_max = 5ms});

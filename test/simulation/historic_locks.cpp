@@ -133,7 +133,9 @@ experiment experiment_with(std::string_view name)
         throw std::invalid_argument("there is no lock of the name " + std::string(name));
     if (found == locks.begin())
         return {.make_subject = found->make, .restrict_plan = {}};
-    return {.make_subject = found->make, .restrict_plan = restrict_to_one_node};
+    return {.make_subject = found->make,
+        .fenced = experiment::fenced_worlds::none,
+        .restrict_plan = restrict_to_one_node};
 }
 
 } // namespace holdfast::simulation

@@ -81,6 +81,7 @@ try {
             "whose locks, see --locks")
         ("locks", "list them")
         ("contended", "only worlds in which many want one resource")
+        ("fenced", "only worlds in which the locks give tokens")
         ("until-caught", "stop at the first violation; exit status 0 if there was one");
     // clang-format on
     po::variables_map given;
@@ -101,6 +102,10 @@ try {
     what.contended = given.contains("contended");
     if (what.contended)
         w.program += " --contended";
+    if (given.contains("fenced")) {
+        what.fenced = sim::experiment::fenced_worlds::only;
+        w.program += " --fenced";
+    }
     if (given.contains("seed"))
         return show_one(what, given["seed"].as<std::uint64_t>());
 

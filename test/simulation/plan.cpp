@@ -3,6 +3,7 @@
 #include "core/terms.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace holdfast::simulation {
 
@@ -14,16 +15,22 @@ using std::chrono::milliseconds;
 // Clocks run apart by at most twice this: 0.9 %. The drift that leases allow for is 1 %.
 constexpr std::int64_t worst_ppm = 4500;
 
+// Of these, every world may have any.
+constexpr std::size_t plain_faults = static_cast<std::size_t>(fault::client_crashed) + 1;
+
+// Short, as no quarantine may be shorter, and nodes have to come back within a world.
+constexpr nanoseconds longest_fenced_ttl = 400ms;
+
 std::int64_t some_rate(dice& chance)
 {
     constexpr std::array<std::int64_t, 5> rates{-worst_ppm, -worst_ppm / 10, 0, 1, worst_ppm};
     return rates[chance.below(rates.size())];
 }
 
-core::lease_terms some_terms(dice& chance)
+core::lease_terms some_terms(dice& chance, nanoseconds longest_ttl)
 {
     lock_options o;
-    o.ttl = std::chrono::floor<milliseconds>(chance.of_any_size(100ms, 10s));
+    o.ttl = std::chrono::floor<milliseconds>(chance.of_any_size(100ms, longest_ttl));
     if (chance.chance(0.3))
         o.guard = o.ttl / 10;
     if (chance.chance(0.3))
@@ -61,13 +68,21 @@ bool on(const plan& p, fault f)
     return std::find(p.faults.begin(), p.faults.end(), f) != p.faults.end();
 }
 
+// What the faults leave standing.
+void consider(plan& p)
+{
+    p.given.clocks_run_right = !on(p, fault::clock_set_forward);
+    p.given.nodes_remember = !on(p, fault::node_forgot_now);
+    p.given.nodes_forget = on(p, fault::node_forgot);
+}
+
 // ---- Themes: what a world is about
 
 // Anything, at any time.
 void theme_of_chance(plan& p, dice& chance)
 {
     const double how_many = chance.chance(0.15) ? 0 : chance.fraction();
-    for (std::size_t i = 0; i < fault_kinds; ++i) {
+    for (std::size_t i = 0; i < plain_faults; ++i) {
         const auto f = static_cast<fault>(i);
         const bool breaks_assumption = f == fault::clock_set_forward || f == fault::node_forgot_now;
         if (chance.chance(breaks_assumption ? how_many * 0.15 : how_many))
@@ -166,6 +181,135 @@ void theme_of_crowds(plan& p, dice& chance)
     }
 }
 
+// ---- Themes of fenced mode
+
+void add_some(plan& p, dice& chance, std::initializer_list<fault> faults)
+{
+    for (const fault f : faults) {
+        if (chance.chance(0.4))
+            p.faults.push_back(f);
+    }
+}
+
+// Keys go before their time, whatever the clocks show, and clients act on leases that are over.
+void theme_of_wrong_clocks(plan& p, dice& chance)
+{
+    p.faults.clear();
+    add_some(p, chance,
+        {fault::clock_set_back, fault::clock_set_forward, fault::locks_vanished,
+            fault::clock_set_forward, fault::locks_vanished, fault::client_frozen,
+            fault::client_suspended, fault::slow_packets, fault::lost_one_way, fault::cut_stream});
+    p.users_do.obstinate = chance.fraction();
+}
+
+// Nodes start again with nothing or with old things, at once, and while others do.
+void theme_of_forgetful_nodes(plan& p, dice& chance)
+{
+    p.faults = {chance.chance(0.5) ? fault::node_forgot_now : fault::node_flushed};
+    add_some(p, chance,
+        {fault::node_forgot_now, fault::node_flushed, fault::node_forgot, fault::node_crashed,
+            fault::node_frozen, fault::client_frozen, fault::cut_stream, fault::slow_packets});
+    p.between_faults = chance.of_any_size(200ms, 3s);
+    p.users_do.longest_pause = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
+}
+
+// Nodes grant different tokens, and lose the locks before they can be raised: others ask at once.
+void theme_of_split_votes(plan& p, dice& chance)
+{
+    p.nodes = chance.chance(0.7) ? 3 : 5;
+    p.processes = 3 + chance.below(3);
+    p.client_ppm.resize(p.processes, 0);
+    p.resources = 1;
+    p.queue = chance.chance(0.3);
+    p.shortest_delay = chance.of_any_size(50us, 500us);
+    p.longest_delay = p.shortest_delay * (1 + static_cast<int>(chance.below(2)));
+    p.node_timeout.reset();
+    p.options.retry_min = 1ms;
+    p.options.retry_max = std::chrono::ceil<milliseconds>(p.longest_delay * 10);
+    p.users_do.longest_hold = chance.of_any_size(200us, p.terms.ttl / 10);
+    p.users_do.longest_pause = chance.of_any_size(10us, p.terms.ttl / 20);
+    p.faults = {fault::locks_vanished};
+    add_some(p, chance, {fault::slow_packets, fault::node_frozen, fault::lost_one_way});
+    p.between_faults = p.shortest_delay * (1 + static_cast<int>(chance.below(10)));
+    p.longest_fault = 50ms;
+    p.fence.emplace().ahead = 10ms;
+    p.node_clocks_differ = chance.chance(0.5) ? 1000ms : milliseconds(1000h);
+}
+
+// Nobody asks for so long that the counters are over.
+void theme_of_forgotten_counters(plan& p, dice& chance)
+{
+    p.faults.clear();
+    add_some(p, chance, {fault::lost_both_ways, fault::node_frozen, fault::cut_stream});
+    p.fence.emplace().counter_lifetime = 1ms; // as short as may be
+    p.users_do.longest_pause = chance.of_any_size(100ms, 10s);
+    p.users = 1;
+}
+
+void choose_fenced_theme(plan& p, dice& chance, bool contended)
+{
+    constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
+        theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgotten_counters,
+        theme_of_split_votes, theme_of_split_votes};
+    if (contended)
+        theme_of_crowds(p, chance);
+    themes[chance.below(themes.size())](p, chance);
+    p.faulty_nodes = p.nodes > 2 && chance.chance(0.3) ? (p.nodes - 1) / 2 : p.nodes;
+    if (chance.chance(0.3)) {
+        p.lost_pushes = chance.fraction();
+        p.repeated_pushes = chance.fraction();
+    }
+    consider(p);
+}
+
+// The locks give tokens, whatever else the world is about. Tokens go up for ever, unless nodes
+// forget their counters while their clocks are wrong.
+void fence(plan& p, dice& chance)
+{
+    redis::fence_settings& f = p.fence ? *p.fence : p.fence.emplace();
+    const bool nodes_forget =
+        on(p, fault::node_forgot) || on(p, fault::node_forgot_now) || on(p, fault::node_flushed);
+    const bool counters_end = f.counter_lifetime != 0ms;
+    const bool clocks_are_set = on(p, fault::clock_set_forward) || on(p, fault::clock_set_back);
+    const bool clocks_matter = (nodes_forget || counters_end) && !clocks_are_set;
+    constexpr std::array<milliseconds, 4> differences{1ms, 10ms, 1000ms, 1000h};
+    if (f.ahead == 0ms)
+        p.node_clocks_differ = differences[chance.below(clocks_matter ? 2 : 4)];
+    if (clocks_matter) {
+        for (std::int64_t& rate : p.node_ppm)
+            rate /= 50;
+    }
+
+    constexpr std::array<milliseconds, 3> aheads{10ms, 100ms, 300ms};
+    if (f.ahead == 0ms)
+        f.ahead = aheads[chance.below(aheads.size())];
+    // The clocks of two nodes differ by 30 ms at most where it matters, at the end of a world.
+    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl * 102 / 100) +
+                               milliseconds(chance.below(2) * 100) +
+                               std::chrono::floor<milliseconds>(f.ahead) + 2 * 30ms;
+    f.quarantine = std::max<milliseconds>(least, 1s);
+    f.counter_lifetime = counters_end         ? f.quarantine
+                         : chance.chance(0.5) ? core::duration(168h)
+                                              : core::duration(0ms);
+    p.nodes_have_records = nodes_forget ? chance.chance(0.8) : chance.chance(0.3);
+    f.first_deployment = !nodes_forget && !p.nodes_have_records && chance.chance(0.8);
+    f.trusted_persistence = !nodes_forget && !f.first_deployment && chance.chance(0.3);
+    p.users_do.careless = chance.chance(0.7) ? chance.fraction() : 0;
+    if (nodes_forget || !f.first_deployment)
+        p.storm = std::max<nanoseconds>(p.storm, f.quarantine * 10);
+    if (counters_end)
+        p.storm = std::max<nanoseconds>(p.storm, 30s);
+
+    p.given.fenced = true;
+    p.given.nodes_remember = true; // or are in quarantine
+    p.given.nodes_forget = nodes_forget || counters_end;
+    p.given.counters_remain = !(nodes_forget || counters_end) || clocks_matter;
+    if (on(p, fault::locks_vanished))
+        p.given.clocks_run_right = false; // as good as that
+}
+
+// ---- The choice
+
 void choose_theme(plan& p, dice& chance, bool contended)
 {
     constexpr std::array themes{theme_of_chance, theme_of_chance, theme_of_chance, theme_of_chance,
@@ -182,9 +326,7 @@ void choose_theme(plan& p, dice& chance, bool contended)
     }
     if (p.faulty_nodes == 0)
         p.faulty_nodes = p.nodes;
-    p.given.clocks_run_right = !on(p, fault::clock_set_forward);
-    p.given.nodes_remember = !on(p, fault::node_forgot_now);
-    p.given.nodes_forget = on(p, fault::node_forgot);
+    consider(p);
 }
 
 } // namespace
@@ -198,11 +340,11 @@ std::string_view name_of(fault f) noexcept
         "a host vanished without a word", "a node refused commands", "scripts were forgotten",
         "a node's clock was set back", "a node's clock was set forward",
         "a client lost touch with all nodes", "a client was frozen", "a client was suspended",
-        "a client crashed"};
+        "a client crashed", "a node was flushed", "a node lost its locks, and nothing else"};
     return names[static_cast<std::size_t>(f)];
 }
 
-plan make_plan(dice& chance, bool contended)
+plan make_plan(dice& chance, const wishes& w)
 {
     plan p;
     constexpr std::array<std::size_t, 8> sizes{1, 1, 2, 3, 3, 4, 5, 5};
@@ -210,7 +352,7 @@ plan make_plan(dice& chance, bool contended)
     p.processes = 2 + chance.below(3);
     p.users = 1 + chance.below(3);
     p.resources = chance.chance(0.8) ? 1 : 2;
-    p.terms = some_terms(chance);
+    p.terms = some_terms(chance, w.fenced ? longest_fenced_ttl : 10s);
     p.longest_ttl = p.terms.ttl * 2;
     if (chance.chance(0.3))
         p.node_timeout = std::chrono::floor<milliseconds>(chance.of_any_size(2ms, 500ms));
@@ -230,7 +372,8 @@ plan make_plan(dice& chance, bool contended)
     p.node_ppm.resize(5);
     for (std::int64_t& rate : p.node_ppm)
         rate = clocks_differ ? some_rate(chance) : 0;
-    choose_theme(p, chance, contended);
+    w.fenced&& chance.chance(0.6) ? choose_fenced_theme(p, chance, w.contended)
+                                  : choose_theme(p, chance, w.contended);
     p.node_ppm.resize(p.nodes);
     // Some nodes answer late all the time, never so many that a majority is not well.
     if (p.nodes > 2 && p.faulty_nodes == p.nodes && !p.given.nothing_is_late &&
@@ -244,6 +387,8 @@ plan make_plan(dice& chance, bool contended)
             chance.of_any_size(patience / 2, patience * 3), p.silence_timeout / 6);
     }
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
+    if (w.fenced)
+        fence(p, chance);
     p.leases = 50;
     p.events = 4000;
     return p;

@@ -32,13 +32,16 @@ enum class fault : std::uint8_t {
     client_frozen,
     client_suspended,
     client_crashed,
+    node_flushed,   // by FLUSHALL
+    locks_vanished, // from a node, before their end; all else stays
 };
-inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault::client_crashed) + 1;
+inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault::locks_vanished) + 1;
 std::string_view name_of(fault f) noexcept;
 
 // How a user of locks behaves.
 struct habits {
     double asks_once = 0, cancels = 0, drops = 0, obstinate = 0, releases_twice = 0, extends = 0;
+    double careless = 0; // writes without a look at its lease
     nanoseconds shortest_hold{}, longest_hold{}, longest_pause{};
 };
 
@@ -52,6 +55,7 @@ struct plan {
     core::duration silence_timeout{};
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
+    std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less, at the beginning
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop
     nanoseconds shortest_delay{}, longest_delay{};
@@ -69,6 +73,9 @@ struct plan {
     std::uint64_t events = 0;                    // or after so many of these
     assumptions given;
 
+    std::optional<redis::fence_settings> fence{}; // none: plain mode
+    bool nodes_have_records = false;              // as if fenced mode had been in use for long
+
     // When all is well again, nobody waits for longer. There is no order between processes, only
     // chance; the bound leaves room for bad luck, not for a lock that is stuck.
     nanoseconds longest_wait_in_calm() const noexcept
@@ -79,7 +86,10 @@ struct plan {
     }
 };
 
-// `contended`: many users want one resource, and hold it for a short time.
-plan make_plan(dice& chance, bool contended = false);
+struct wishes {
+    bool contended = false; // many users want one resource, and hold it for a short time
+    bool fenced = false;    // the locks give tokens
+};
+plan make_plan(dice& chance, const wishes& w);
 
 } // namespace holdfast::simulation

@@ -53,7 +53,11 @@ void process::start()
         .jitter_seed = world_.chance.bits(),
         .node_timeout = world_.settings.node_timeout,
         .silence_timeout = world_.settings.silence_timeout,
-        .options = world_.settings.options});
+        .options = world_.settings.options,
+        .fence = world_.settings.fence,
+        .true_time = [this] {
+            return world_.time.now();
+        }});
     links_.assign(subject_->connections().size(), {});
     closed_ = false;
     settle();
@@ -154,7 +158,7 @@ process::ticket process::acquire(user_of_locks& who, const wish& what)
 {
     const std::uint64_t tag = ++last_tag_;
     operations_[tag] = &who;
-    wishes_[tag] = {std::string(what.resource), what.terms};
+    wishes_[tag] = {std::string(what.resource), what.terms, world_.time.now()};
     const core::slot_id wait =
         subject_->acquire(tag, what.resource, what.terms, what.wait, what.once, now());
     settle();

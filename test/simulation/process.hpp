@@ -130,6 +130,7 @@ private:
     struct asked {
         std::string resource;
         core::lease_terms terms{};
+        nanoseconds when{};
     };
     std::map<std::uint64_t, asked> wishes_; // by tag
 

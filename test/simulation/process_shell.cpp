@@ -140,6 +140,9 @@ void process::perform(const core::effect& e)
             world_.judge.acquired(
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
+                                     .asked = w.when,
+                                     .nodes_asked = subject_->asked(e.lease).value_or(w.when),
+                                     .token = e.fence,
                                      .guard = w.terms.guard,
                                      .until = true_time(subject_->valid_until(e.lease)),
                                      .renews = w.terms.renews && w.terms.max_hold == forever});

@@ -32,8 +32,9 @@ std::string in_ms(nanoseconds t)
 
 std::string_view name_of(property p) noexcept
 {
-    constexpr std::array<std::string_view, 8> names{"P1 exclusion", "P3 register", "P4 notice",
-        "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss", "P9 operations"};
+    constexpr std::array<std::string_view, 9> names{"P1 exclusion", "P2 tokens", "P3 register",
+        "P4 notice", "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss",
+        "P9 operations"};
     return names[static_cast<std::size_t>(p)];
 }
 
@@ -51,6 +52,7 @@ bool referee::excused(std::size_t process) const
 void referee::acquired(std::uint64_t id, lease_terms terms)
 {
     const nanoseconds now = time_.now();
+    check_token(terms);
     if (terms.until <= now)
         fail(property::operations, holder_name(terms.process) + " was given a lease that is over");
     if (judged()) {
@@ -136,13 +138,63 @@ void referee::given_up(std::uint64_t id)
     open_.erase(found);
 }
 
-void referee::write(const std::string& resource, std::uint64_t version_seen, std::size_t process)
+// By true time alone, whatever the clocks show and whichever lease is over.
+void referee::check_token(const lease_terms& lease)
 {
-    std::uint64_t& version = registers_[resource];
-    if (version != version_seen && judged())
-        fail(property::register_, holder_name(process) + " wrote over an update of " + resource +
-                                      " that it had not seen");
-    ++version;
+    const std::string who = holder_name(lease.process);
+    if (lease.token.has_value() != given_.fenced)
+        fail(
+            property::tokens, who + (given_.fenced ? " was given no token" : " was given a token"));
+    if (!lease.token || !given_.counters_remain)
+        return;
+    std::vector<token>& all = tokens_[lease.resource];
+    const property broken = given_.nodes_forget ? property::data_loss : property::tokens;
+    const std::string what =
+        " was given token " + std::to_string(*lease.token) + " of " + lease.resource;
+    if (std::any_of(all.begin(), all.end(),
+            [&](const token& other) { return other.number == *lease.token; }))
+        fail(broken, who + what + ", which somebody had been given already");
+    // What was given before that must be smaller: before its process asked for it or, where nodes
+    // let go of keys too early, before the nodes were asked. The process may have begun to ask for
+    // somebody else, and cannot know that others have it. What it writes is refused then.
+    const nanoseconds asked = judged() ? lease.asked : std::min(lease.asked, lease.nodes_asked);
+    const auto begun = std::partition_point(
+        all.begin(), all.end(), [&](const token& t) { return t.given < asked; });
+    if (begun != all.begin() && std::prev(begun)->largest >= *lease.token)
+        fail(broken, who + what + ", although " + std::to_string(std::prev(begun)->largest) +
+                         " had been given before it asked");
+    const std::uint64_t before = all.empty() ? 0 : all.back().largest;
+    all.push_back({*lease.token, std::max(before, *lease.token), time_.now()});
+}
+
+std::uint64_t referee::read(const std::string& resource, const access& who)
+{
+    protected_register& r = registers_[resource];
+    r.largest_token = std::max(r.largest_token, who.token.value_or(0));
+    return r.version;
+}
+
+void referee::write(const std::string& resource, std::uint64_t version_seen, const access& who)
+{
+    protected_register& r = registers_[resource];
+    const std::string name = holder_name(who.process);
+    if (who.token && *who.token < r.largest_token) {
+        ++refused_writes_;
+        if (who.held && judged() && given_.counters_remain)
+            fail(property::register_, name + " holds " + resource + ", but its token is too small");
+        return;
+    }
+    if (given_.fenced ? given_.counters_remain : judged()) {
+        if (r.version != version_seen)
+            fail(property::register_,
+                name + " wrote over an update of " + resource + " that it had not seen");
+        if (r.last_asked > who.given)
+            fail(property::register_, name + " wrote to " + resource +
+                                          " after somebody who had asked when " + name +
+                                          " had its lease already");
+    }
+    r.last_asked = std::max(r.last_asked, who.asked);
+    ++r.version;
 }
 
 bool referee::key_changed(std::size_t node, const std::string& key,

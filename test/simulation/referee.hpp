@@ -19,12 +19,13 @@ namespace holdfast::simulation {
 // What must hold, by the numbers of the catalogue in the README.
 enum class property : std::uint8_t {
     exclusion,  // P1: no two leases on one resource are valid at once
+    tokens,     // P2: no two of one resource are alike, who asks later has a larger one
     register_,  // P3: work under a lease loses no update of what it protects
     notice,     // P4: the work was told to stop before another acquires; what is lost stays lost
     clean_up,   // P5: no key of ours is left, at once when all is well, after a ttl in any case
     progress,   // P6: when all is well again, everybody acquires
     steadiness, // P7: no lease is lost while a majority is well
-    data_loss,  // P8: P1, although nodes forgot what had run out
+    data_loss,  // P8: P1 and P2, although nodes forgot
     operations, // P9: every operation ends once, in time; nothing is left open
 };
 std::string_view name_of(property p) noexcept;
@@ -45,6 +46,16 @@ struct assumptions {
     bool majority_is_well = false; // all the time: faults touch a minority only
     bool nodes_are_fast = true;    // none answers late without a fault
     bool nothing_is_late = false;  // what was sent arrives soon or never: no key comes after all
+    bool fenced = false;           // there are tokens
+    bool counters_remain = true;   // or the nodes' clocks tell how large they were
+};
+
+// Somebody's use of the protected register.
+struct access {
+    std::size_t process = 0;
+    nanoseconds asked{}, given{}; // the lease: when it was asked for, and acquired
+    std::optional<std::uint64_t> token{};
+    bool held = true; // as far as its process knows
 };
 
 // Sees everything at its true time, and says what ought not to have happened. Knows nothing of how
@@ -60,6 +71,8 @@ public:
     struct lease_terms {
         std::string resource;
         std::size_t process = 0;
+        nanoseconds asked{}, nodes_asked{}; // for it: its process; the nodes
+        std::optional<std::uint64_t> token{};
         nanoseconds guard{}, until{};
         bool renews = true; // for as long as it is held
     };
@@ -71,9 +84,11 @@ public:
     // A process cannot notice anything from now on, or until then.
     void excuse(std::size_t process, nanoseconds until) { excused_until_[process] = until; }
 
-    // The protected register: reads its version; writes, if the version is still that one.
-    std::uint64_t read(const std::string& resource) { return registers_[resource]; }
-    void write(const std::string& resource, std::uint64_t version_seen, std::size_t process);
+    // The protected register: reads its version; writes, if the version is still that one. It
+    // takes nothing from who has a smaller token than somebody before him.
+    std::uint64_t read(const std::string& resource, const access& who);
+    void write(const std::string& resource, std::uint64_t version_seen, const access& who);
+    std::uint64_t refused_writes() const noexcept { return refused_writes_; }
 
     // Keys on nodes; null: gone. True if the key was not there before. `in_passing`: on its way
     // along a queue, so who had it for a moment has not deleted it.
@@ -114,7 +129,17 @@ private:
         std::set<std::string> deleted; // values that it has had, until somebody deleted them
     };
 
+    struct protected_register {
+        std::uint64_t version = 0, largest_token = 0;
+        nanoseconds last_asked{-1}; // of those who have written, who asked last
+    };
+    struct token {
+        std::uint64_t number = 0, largest = 0; // of it and all before it
+        nanoseconds given{};
+    };
+
     bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
+    void check_token(const lease_terms& lease);
     bool excused(std::size_t process) const;
     void left_behind(std::size_t node, const std::string& name, const seen_key& key);
     void end(open_lease& lease, std::uint64_t id, nanoseconds when);
@@ -125,7 +150,9 @@ private:
     std::map<std::uint64_t, open_lease> open_;
     std::vector<test::holding> history_;
     std::map<std::size_t, nanoseconds> excused_until_;
-    std::map<std::string, std::uint64_t> registers_;
+    std::map<std::string, protected_register> registers_;
+    std::map<std::string, std::vector<token>> tokens_; // in the order in which they were given
+    std::uint64_t refused_writes_ = 0;
     std::map<std::pair<std::size_t, std::string>, seen_key> keys_;
     std::vector<violation> violations_;
 };

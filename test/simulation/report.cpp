@@ -31,6 +31,8 @@ void totals::add(std::uint64_t seed, const result& r)
     if (!r.violations.empty())
         violations_.emplace(seed, r.violations.front());
     ++seeds_;
+    fenced_ += r.fenced ? 1u : 0u;
+    refused_writes_ += r.refused_writes;
     leases_ += r.leases;
     events_ += r.events;
     simulated_ += r.simulated;
@@ -49,8 +51,8 @@ void totals::add(std::uint64_t seed, const result& r)
 void totals::print(std::ostream& out, const std::string& program) const
 {
     out << std::fixed << std::setprecision(1);
-    out << seeds_ << " seeds, " << simulated_.count() / 3600 << " simulated hours, " << leases_
-        << " leases, " << events_ << " events\n\nfaults:\n";
+    out << seeds_ << " seeds (" << fenced_ << " fenced), " << simulated_.count() / 3600
+        << " simulated hours, " << leases_ << " leases, " << events_ << " events\n\nfaults:\n";
     for (std::size_t i = 0; i < fault_kinds; ++i)
         print_count(out, faults_[i], name_of(static_cast<fault>(i)));
     out << "\nconnections:\n";
@@ -63,6 +65,10 @@ void totals::print(std::ostream& out, const std::string& program) const
     print_count(out, streams_.pushes_lost, "notifications were lost");
     print_count(out, streams_.pushes_repeated, "notifications came twice");
 
+    if (fenced_ > 0) {
+        out << "\nregisters:\n";
+        print_count(out, refused_writes_, "writes were refused for their tokens");
+    }
     out << '\n' << violations_.size() << " seeds with a violation\n";
     std::size_t shown = 0;
     for (const auto& [seed, v] : violations_) {

@@ -1,5 +1,7 @@
 #include "simulation/server.hpp"
 
+#include "redlock/script_call.hpp"
+
 #include <optional>
 #include <utility>
 
@@ -64,7 +66,43 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
 
 std::string server::next_run_id()
 {
-    return "node" + std::to_string(number_) + "-" + std::to_string(++run_);
+    return run_id_ = "node" + std::to_string(number_) + "-" + std::to_string(++run_);
+}
+
+void server::execute(std::string_view command)
+{
+    test::redis_model::session nobody;
+    std::string replies;
+    model_.receive(nobody, command, wall(), replies);
+}
+
+void server::remember(const redis::fence_settings& terms)
+{
+    using redis::in_ms;
+    execute("SET hf:n \"" + std::to_string(in_ms(terms.quarantine)) + " " +
+            std::to_string(in_ms(terms.ahead)) + " " +
+            std::to_string(in_ms(terms.counter_lifetime)) + " " + run_id_ + " 1\"\r\n");
+    take_snapshot();
+}
+
+void server::flush()
+{
+    witness_.accident(true);
+    execute("FLUSHALL\r\n");
+    witness_.accident(false);
+}
+
+void server::lose_locks()
+{
+    std::string all;
+    for (const auto& [key, item] : model_.contents()[0]) {
+        if (key.starts_with("hf:l:"))
+            all += " " + key;
+    }
+    witness_.accident(true);
+    if (!all.empty())
+        execute("DEL" + all + "\r\n");
+    witness_.accident(false);
 }
 
 void server::note(test::redis_model::arguments command) const
@@ -118,7 +156,7 @@ std::size_t server::keys() const
     std::size_t count = 0;
     for (const auto& database : model_.contents()) {
         for (const auto& [key, item] : database)
-            count += model_.find(key, wall()) != nullptr ? 1u : 0u;
+            count += witness::lock_named(key) && model_.find(key, wall()) != nullptr ? 1u : 0u;
     }
     return count;
 }
@@ -128,7 +166,7 @@ std::string server::describe_keys() const
     std::string all;
     for (const auto& database : model_.contents()) {
         for (const auto& [key, item] : database) {
-            if (model_.find(key, wall()) != nullptr)
+            if (witness::lock_named(key) && model_.find(key, wall()) != nullptr)
                 all += " " + key + "=" + content_of(item);
         }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "redlock/fence_settings.hpp"
 #include "simulation/clocks.hpp"
 #include "simulation/network.hpp"
 #include "simulation/witness.hpp"
@@ -35,6 +36,10 @@ public:
     }
     // Throws expired keys out, as a real server does now and then without being asked.
     void expire();
+    // As if clients of these terms had used it for long.
+    void remember(const redis::fence_settings& terms);
+    void flush();
+    void lose_locks();
     void take_snapshot() { snapshot_ = model_.contents(); }
     void forget_scripts() noexcept { model_.forget_scripts(); }
     // Clients cannot be told that their turn has come, so it keeps no queue for them.
@@ -49,12 +54,13 @@ public:
     // Tells `trace` of each command.
     void tell(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
-    // How many keys it would still find.
+    // How many keys of locks and queues it would still find.
     std::size_t keys() const;
     std::string describe_keys() const;
 
 private:
     std::string next_run_id();
+    void execute(std::string_view command); // of nobody's
     void note(test::redis_model::arguments command) const;
     std::chrono::milliseconds wall() const { return clock_.show(time_.now()); }
 
@@ -65,6 +71,7 @@ private:
     std::function<void(const std::string&)> trace_;
     wall_clock clock_;
     std::uint64_t run_;
+    std::string run_id_;
     test::redis_model model_;
     test::redis_model::data snapshot_;
     bool up_ = true, frozen_ = false, forbids_subscriptions_ = false;

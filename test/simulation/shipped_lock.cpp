@@ -1,4 +1,5 @@
 #include "redlock/redlock_core.hpp"
+#include "simulation/asked_backend.hpp"
 #include "simulation/subject.hpp"
 
 #include <string>
@@ -33,8 +34,9 @@ std::vector<redis::node_settings> nodes_of(const subject_settings& s)
 class shipped_lock final : public subject {
 public:
     explicit shipped_lock(const subject_settings& s)
-        : backend_(nodes_of(s), s.node_timeout, s.jitter_seed),
-          locker_(backend_, *s.random, s.options, s.jitter_seed + 1)
+        : backend_(nodes_of(s), s.node_timeout, s.jitter_seed, s.fence),
+          asked_(backend_, s.true_time),
+          locker_(asked_, *s.random, s.options, s.jitter_seed + 1)
     {}
 
     core::slot_id acquire(std::uint64_t tag, std::string_view resource,
@@ -64,6 +66,10 @@ public:
     {
         return locker_.valid_until(lease);
     }
+    std::optional<nanoseconds> asked(core::slot_id lease) const override
+    {
+        return asked_.asked(lease);
+    }
     void close(core::time_point now) override { locker_.close(now); }
     void wake(core::time_point now) override { locker_.wake(now); }
     core::time_point wake_at() const override { return locker_.wake_at(); }
@@ -73,6 +79,7 @@ public:
 
 private:
     redis::redlock_core backend_;
+    asked_backend asked_;
     core::locker_core locker_;
 };
 

@@ -31,7 +31,7 @@ public:
     world(const experiment& what, std::uint64_t seed,
         std::function<void(nanoseconds, const std::string&)> trace)
         : chance_(seed),
-          plan_(make(what)),
+          plan_(make(what, is_fenced(what, seed))),
           net_(time_, chance_),
           judge_(time_),
           around_{.time = time_,
@@ -63,14 +63,22 @@ public:
             .simulated = time_.now(),
             .leases = judge_.leases(),
             .events = time_.planned(),
+            .fenced = plan_.fence.has_value(),
+            .refused_writes = judge_.refused_writes(),
             .faults = trouble_.happened(),
             .streams = net_.counted()};
     }
 
 private:
-    plan make(const experiment& what)
+    static bool is_fenced(const experiment& what, std::uint64_t seed)
     {
-        plan p = make_plan(chance_, what.contended);
+        using worlds = experiment::fenced_worlds;
+        return what.fenced == worlds::only || (what.fenced == worlds::some && seed % 3 == 0);
+    }
+
+    plan make(const experiment& what, bool fenced)
+    {
+        plan p = make_plan(chance_, {.contended = what.contended, .fenced = fenced});
         if (what.restrict_plan)
             what.restrict_plan(p);
         return p;
@@ -79,11 +87,13 @@ private:
     void build()
     {
         for (std::size_t i = 0; i < plan_.nodes; ++i) {
-            const auto shown =
-                std::chrono::milliseconds(1'700'000'000'000 + chance_.below(1u << 30));
+            const auto differ = static_cast<std::size_t>(plan_.node_clocks_differ.count());
+            const auto shown = std::chrono::milliseconds(1'700'000'000'000 + chance_.below(differ));
             servers_.push_back(std::make_unique<server>(
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
             net_.add(*servers_.back());
+            if (plan_.nodes_have_records)
+                servers_.back()->remember(*plan_.fence);
             if (!plan_.queue)
                 servers_.back()->forbid_subscriptions();
             if (around_.trace)

@@ -17,6 +17,8 @@ struct result {
     std::vector<violation> violations;
     nanoseconds simulated{};
     std::uint64_t leases = 0, events = 0;
+    bool fenced = false;
+    std::uint64_t refused_writes = 0; // for their tokens
     troublemaker::counts faults{};
     network::counts streams;
 };
@@ -24,7 +26,9 @@ struct result {
 // What is simulated: whose locks, in which worlds.
 struct experiment {
     subject_maker make_subject = make_shipped_lock;
-    bool contended = false;                   // only worlds in which many want one resource
+    bool contended = false; // only worlds in which many want one resource
+    // Worlds in which the locks give tokens: a third of all.
+    enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;
     std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
 };
 

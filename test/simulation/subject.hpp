@@ -2,8 +2,11 @@
 
 #include "core/backend.hpp"
 #include "core/locker_core.hpp"
+#include "redlock/fence_settings.hpp"
+#include "simulation/schedule.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +29,8 @@ public:
     virtual errc extend(core::slot_id lease, core::time_point now) = 0;
     virtual bool held(core::slot_id lease, core::time_point now) = 0;
     virtual core::time_point valid_until(core::slot_id lease) = 0;
+    // When the nodes were first asked for what it rests on, at the earliest; none if not known.
+    virtual std::optional<nanoseconds> asked(core::slot_id) const { return std::nullopt; }
     virtual void close(core::time_point now) = 0;
 
     virtual void wake(core::time_point now) = 0;
@@ -43,6 +48,8 @@ struct subject_settings {
     std::optional<core::duration> node_timeout{};
     core::duration silence_timeout{};
     locker_options options{};
+    std::optional<redis::fence_settings> fence{}; // none: plain mode
+    std::function<nanoseconds()> true_time{};
 };
 
 // Makes the locks of a process that starts.

@@ -131,6 +131,10 @@ void troublemaker::strike_node(fault f)
     }
     case fault::scripts_forgotten:
         return node.forget_scripts();
+    case fault::node_flushed:
+        return node.flush();
+    case fault::locks_vanished:
+        return node.lose_locks();
     case fault::clock_set_back:
         return node.set_clock_back(some_time());
     case fault::clock_set_forward:

@@ -81,7 +81,7 @@ void user::ask()
     wait_ = world_.calm ? forever : waits[world_.chance.below(waits.size())];
     if (world_.calm)
         once_ = false;
-    began_ = world_.time.now();
+    began_ = asked_ = world_.time.now();
     frozen_before_ = process_.time_frozen();
     doing_ = what::waiting;
     const unsigned step = ++step_;
@@ -136,7 +136,8 @@ void user::on_effect(const core::effect& e)
 
 void user::on_acquired(const core::effect& e)
 {
-    world_.note(name(), "has " + resource_);
+    world_.note(name(),
+        "has " + resource_ + (e.fence ? ", token " + std::to_string(*e.fence) : std::string()));
     doing_ = what::working;
     ++step_;
     lease_ = e.lease;
@@ -148,7 +149,11 @@ void user::on_acquired(const core::effect& e)
     }
     if (once_ || wait_ != forever)
         check_acquire_in_time();
-    version_seen_ = world_.judge.read(resource_);
+    under_ = {.process = process_.number(),
+        .asked = asked_,
+        .given = world_.time.now(),
+        .token = e.fence};
+    version_seen_ = world_.judge.read(resource_, under_);
     work();
 }
 
@@ -217,10 +222,12 @@ void user::work()
 // A careful user looks at its lease just before it writes.
 void user::write()
 {
-    if (!process_.held(lease_))
+    under_.held = process_.held(lease_);
+    const double careless = world_.settings.users_do.careless;
+    if (!under_.held && (careless == 0 || !world_.chance.chance(careless)))
         return;
-    world_.judge.write(resource_, version_seen_, process_.number());
-    version_seen_ = world_.judge.read(resource_);
+    world_.judge.write(resource_, version_seen_, under_);
+    version_seen_ = world_.judge.read(resource_, under_);
 }
 
 void user::finish()

@@ -46,7 +46,8 @@ private:
     bool once_ = false;
     process::ticket ticket_;
     core::slot_id lease_ = 0;
-    nanoseconds began_{0}, frozen_before_{0}, extension_began_{-1};
+    access under_; // what it reads and writes under its lease
+    nanoseconds began_{0}, asked_{0}, frozen_before_{0}, extension_began_{-1};
     nanoseconds extension_frozen_before_{0};
     std::uint64_t version_seen_ = 0;
 };

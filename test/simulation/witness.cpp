@@ -1,8 +1,37 @@
 #include "simulation/witness.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redlock/fence_scripts.hpp"
+
+#include <string>
 
 namespace holdfast::simulation {
+
+namespace {
+
+std::size_t number_in(std::string_view text)
+{
+    return static_cast<std::size_t>(std::stoul(std::string(text)));
+}
+
+} // namespace
+
+std::optional<std::string> witness::lock_named(std::string_view key)
+{
+    constexpr std::string_view lock = "hf:l:";
+    if (key == redis::record_key || key.starts_with("hf:f:"))
+        return std::nullopt;
+    return std::string(key.starts_with(lock) ? key.substr(lock.size()) : key);
+}
+
+void witness::restarted(const test::redis_model& model)
+{
+    test::redis_model::data locks(1);
+    for (const auto& [key, item] : model.contents()[0]) {
+        if (const auto lock = lock_named(key))
+            locks[0].emplace(*lock, item);
+    }
+    referee_.keys_restored(node_, locks);
+}
 
 void witness::before(test::redis_model::arguments command, const test::redis_model& model,
     test::redis_model::time wall)
@@ -13,8 +42,11 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
         return script && (command[1] == s.digest || command[1] == s.text);
     };
     is_set_ = name == "SET";
-    passes_on_ = calls(redis::pass_on_script) || calls(redis::enqueue_script);
-    may_make_keys_ = !script || calls(redis::enqueue_script);
+    asks_ = false;
+    const bool acquires = calls(redis::fenced_acquire_script);
+    passes_on_ = calls(redis::pass_on_script) || calls(redis::enqueue_script) || acquires;
+    may_make_keys_ =
+        !script || calls(redis::enqueue_script) || calls(redis::join_script) || acquires;
     if (name == "SET" && command.size() > 2) {
         const auto found = tokens_.try_emplace(std::string(command[2])).first;
         seen_token& token = found->second;
@@ -27,20 +59,47 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
         if (token.sets > 1 + token.missed)
             referee_.fail(property::clean_up,
                 "node " + std::to_string(node_) + " was sent the same SET again: " + found->first);
+    } else if (acquires) {
+        fenced_acquire(command, model, wall);
     } else if (calls(redis::renew_script)) {
-        renewal(command, model, wall);
+        const std::size_t keys = number_in(command[2]);
+        renewal(command.subspan(3, keys), 1, command.subspan(3 + keys), 2, model, wall);
+    } else if (calls(redis::fenced_renew_script)) {
+        const std::size_t keys = number_in(command[2]);
+        renewal(command.subspan(3, keys), 2, command.subspan(4 + keys), 3, model, wall);
     } else if (calls(redis::pass_on_script) && command.size() > 5) {
-        referee_.given_back(node_, std::string(command[3]), command[5]);
+        referee_.given_back(node_, *lock_named(command[3]), command[5]);
     }
 }
 
-void witness::renewal(test::redis_model::arguments command, const test::redis_model& model,
+// A node that has granted a token its lock is not asked for it again, unless it has said since that
+// it does not hold it any more.
+void witness::fenced_acquire(test::redis_model::arguments command, const test::redis_model& model,
     test::redis_model::time wall)
 {
-    const std::size_t keys = static_cast<std::size_t>(std::stoul(std::string(command[2])));
-    for (std::size_t i = 0; i < keys; ++i) {
-        const std::string_view token = command[3 + keys + 2 * i];
-        const auto* const item = model.find(std::string(command[3 + i]), wall);
+    if (command.size() < 9)
+        return;
+    const std::string token(command[8]);
+    seen_token& seen = tokens_[token];
+    if (command[7] != "ask") {
+        const auto* const there = model.find(std::string(command[3]), wall);
+        seen.missed += there != nullptr && there->value == token ? 0u : 1u;
+        return;
+    }
+    is_set_ = asks_ = true;
+    if (model.state == test::redis_model::trouble::none && seen.sets > seen.missed)
+        referee_.fail(property::clean_up,
+            "node " + std::to_string(node_) + " was asked again for what it had granted: " + token);
+}
+
+// Of each lock there are so many keys, and so many arguments, of which the first is the token.
+void witness::renewal(test::redis_model::arguments keys, std::size_t keys_each,
+    test::redis_model::arguments values, std::size_t values_each, const test::redis_model& model,
+    test::redis_model::time wall)
+{
+    for (std::size_t i = 0; i < keys.size() / keys_each; ++i) {
+        const std::string_view token = values[values_each * i];
+        const auto* const item = model.find(std::string(keys[keys_each * i]), wall);
         if (item == nullptr || item->value != token)
             ++tokens_.try_emplace(std::string(token)).first->second.missed;
     }
@@ -49,9 +108,14 @@ void witness::renewal(test::redis_model::arguments command, const test::redis_mo
 void witness::key_changed(
     const std::string& key, const test::redis_model::item* item, test::redis_model::time wall)
 {
+    const auto lock = lock_named(key);
+    if (!lock)
+        return;
     if (item != nullptr && !is_set_)
         tokens_[item->value].handed_over = true;
-    const bool made = referee_.key_changed(node_, key, item, wall, passes_on_);
+    else if (item != nullptr && asks_)
+        ++tokens_[item->value].sets;
+    const bool made = referee_.key_changed(node_, *lock, item, wall, passes_on_ || accident_);
     if (made && !may_make_keys_)
         referee_.fail(property::clean_up,
             "node " + std::to_string(node_) + ": a script has made the key " + key);

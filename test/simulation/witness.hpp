@@ -4,6 +4,7 @@
 #include "support/redis_model.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,10 +22,13 @@ public:
     void key_changed(
         const std::string& key, const test::redis_model::item* item, test::redis_model::time wall);
 
-    void restarted(const test::redis_model& model)
-    {
-        referee_.keys_restored(node_, model.contents());
-    }
+    void restarted(const test::redis_model& model);
+
+    // Keys go from now on, or not any more, without anybody's asking for it.
+    void accident(bool happens) noexcept { accident_ = happens; }
+
+    // Whose lock or queue a key is; nothing for a counter, and for the record of a node.
+    static std::optional<std::string> lock_named(std::string_view key);
 
 private:
     struct seen_token {
@@ -32,12 +36,17 @@ private:
         bool handed_over = false;      // a script has given it the key
     };
 
-    void renewal(test::redis_model::arguments command, const test::redis_model& model,
+    void renewal(test::redis_model::arguments keys, std::size_t keys_each,
+        test::redis_model::arguments values, std::size_t values_each,
+        const test::redis_model& model, test::redis_model::time wall);
+
+    void fenced_acquire(test::redis_model::arguments command, const test::redis_model& model,
         test::redis_model::time wall);
 
     const std::size_t node_;
     referee& referee_;
-    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false; // the command
+    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false, asks_ = false; // the command
+    bool accident_ = false;
     std::map<std::string, seen_token, std::less<>> tokens_;
 };
 

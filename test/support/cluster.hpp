@@ -23,9 +23,21 @@ public:
     std::size_t majority() const { return size() / 2 + 1; }
 
     /// With time for a busy machine; the tests are not about speed.
-    backend store(std::chrono::milliseconds node_timeout = 100ms) const
+    backend store(std::chrono::milliseconds node_timeout = 500ms) const
+    {
+        return store(node_timeout, {});
+    }
+    /// The same with fencing tokens.
+    backend fenced_store(
+        const fencing_options& fence, std::chrono::milliseconds node_timeout = 500ms) const
     {
         redlock_options options;
+        options.fencing = fencing::on;
+        options.fence = fence;
+        return store(node_timeout, options);
+    }
+    backend store(std::chrono::milliseconds node_timeout, redlock_options options) const
+    {
         options.node_timeout = node_timeout;
         options.reconnect_min = 20ms;
         options.reconnect_max = 200ms;

@@ -30,6 +30,7 @@ std::string name_of_script(std::string_view text)
     return is(redis::release_script)   ? "DELETE"
            : is(redis::pass_on_script) ? "PASS"
            : is(redis::enqueue_script) ? "ENQUEUE"
+           : is(redis::join_script)    ? "JOIN"
                                        : "RENEW";
 }
 

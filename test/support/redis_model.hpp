@@ -89,7 +89,7 @@ public:
     std::function<std::optional<std::string>(arguments)> before;
 
     trouble state = trouble::none;
-    bool scripts_known() const noexcept; // all that the library has
+    bool scripts_known() const noexcept; // all that the library loads
     void forget_scripts() noexcept;      // SCRIPT FLUSH
 
     // Which sessions are told when a key changes, once.
@@ -129,7 +129,7 @@ private:
     void tell_of_flush();
     void tell(std::uint64_t to, std::string_view what);
 
-    static constexpr std::size_t script_count = 5;
+    static constexpr std::size_t script_count = 9;
 
     data data_;
     std::string run_id_;

@@ -108,6 +108,7 @@ const redis_model::call::command redis_model::call::command::all[] = {
     {packed("setnx"), "setnx", 3, writes | takes_memory, &call::setnx},
     {packed("getset"), "getset", 3, writes | takes_memory, &call::getset},
     {packed("exists"), "exists", -2, reads_all, &call::exists},
+    {packed("mget"), "mget", -2, reads_all, &call::mget},
     {packed("expire"), "expire", -3, writes, &call::expire},
     {packed("ttl"), "ttl", 2, reads, &call::ttl},
     {packed("time"), "time", 1, while_loading, &call::time_now},

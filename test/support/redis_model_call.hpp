@@ -59,6 +59,7 @@ struct redis_model::call {
     void set();
     void setnx();
     void get();
+    void mget();
     void getset();
     void del();
     void exists();
@@ -98,13 +99,22 @@ struct redis_model::call {
     void pass_on(const known_script& s, arguments names, arguments values);
     void enqueue(const known_script& s, arguments names, arguments values);
     void stay_owner(const known_script& s, arguments names, arguments values);
-    std::string_view join(arguments names, arguments values);
+    using word = std::optional<std::string_view>; // nothing: there is no such argument
+    static word at(arguments all, std::size_t i)
+    {
+        return i < all.size() ? word(all[i]) : std::nullopt;
+    }
+    std::string_view join(arguments watched, arguments queue, arguments place, arguments ttl);
+    void only_join(const known_script& s, arguments names, arguments values);
     void give_to_first(const known_script& s, arguments names, arguments values);
     std::string_view leave(std::string_view queue, std::string_view name);
     std::optional<std::string> take_first(std::string_view queue);
     std::string_view give(std::string_view key, std::string_view token, arguments ttl);
     bool tell_owner(std::string_view name);
     bool written = false; // by a script, which is refused nothing any more
+    struct fenced;
+    enum class fenced_script : std::uint8_t { acquire, raise, renew };
+    void run_fenced(const known_script& s, arguments names, arguments values, fenced_script which);
 
     // Who listens.
     void subscribe();

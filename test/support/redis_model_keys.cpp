@@ -176,6 +176,18 @@ void redis_model::call::get()
     get_value(look_up(argv[1]));
 }
 
+void redis_model::call::mget()
+{
+    array(argv.size() - 1);
+    for (const std::string_view key : argv.subspan(1)) {
+        const auto found = look_up(key);
+        if (found == none() || found->second.is != item::kind::string)
+            null();
+        else
+            bulk(found->second.value);
+    }
+}
+
 void redis_model::call::getset()
 {
     const auto found = look_up(argv[1]);

@@ -137,7 +137,11 @@ void redis_model::call::enqueue(const known_script& s, arguments names, argument
             found->second.value == values[0])
             return stay_owner(s, names, values);
     }
-    if (const std::string_view why = join(names, values); !why.empty())
+    const auto rest = [](arguments all, std::size_t first) {
+        return all.subspan(std::min(first, all.size()));
+    };
+    if (const std::string_view why = join(names, rest(names, 1), rest(values, 2), rest(values, 4));
+        !why.empty())
         return script_error(s, why);
 
     // local left=redis.call('pttl',k)
@@ -166,38 +170,50 @@ void redis_model::call::stay_owner(const known_script& s, arguments names, argum
     integer(0);
 }
 
-// Up to the end of the queue's life; why not, if it does not work.
-std::string_view redis_model::call::join(arguments names, arguments values)
+// Up to the end of the queue's life; why not, if it does not work. Each is given as what there is
+// of the arguments from it on; `watched` are the keys of the script.
+std::string_view redis_model::call::join(
+    arguments watched, arguments queue, arguments place, arguments ttl)
 {
     // local last=redis.call('zrange',q,-1,-1,'withscores')[2]
-    if (names.size() < 2)
+    if (queue.empty())
         return null_argument;
-    auto found = look_up(names[1]);
-    watch(names);
+    auto found = look_up(queue[0]);
+    watch(watched);
     if (found != none() && found->second.is != item::kind::sorted_set)
         return wrong_type;
     const double last = found == none() ? 0 : found->second.members.back().first;
 
     // redis.call('zadd',q,'nx',(last or 0)+1,me)
-    if (values.size() < 3)
+    if (place.empty())
         return null_argument;
     if (const std::string_view why = refused_in_script(true); !why.empty())
         return why;
     if (found == none())
-        found = make_sorted_set(names[1]);
-    if (!has_member(found->second, values[2])) {
-        put_member(found->second, last + 1, values[2]);
+        found = make_sorted_set(queue[0]);
+    if (!has_member(found->second, place[0])) {
+        put_member(found->second, last + 1, place[0]);
         members_changed(found);
     }
 
     // redis.call('pexpire',q,ARGV[5])
-    if (values.size() < 5)
+    if (ttl.empty())
         return null_argument;
-    const ending e = end_of_expire(values[4], false);
+    const ending e = end_of_expire(ttl[0], false);
     if (!e.at)
         return e.error;
     end_at(found, *e.at);
     return {};
+}
+
+// return redis.call('pexpire',KEYS[1],ARGV[2]): 0, if it was over at once
+void redis_model::call::only_join(const known_script& s, arguments names, arguments values)
+{
+    const std::string_view why =
+        join(names, names, values, values.subspan(std::min<std::size_t>(1, values.size())));
+    if (!why.empty())
+        return script_error(s, why);
+    integer(1);
 }
 
 void redis_model::call::give_to_first(const known_script& s, arguments names, arguments values)

@@ -1,6 +1,7 @@
 // The commands on scripts of a model of a Redis server, and what the scripts do.
 #include "support/redis_model_call.hpp"
 
+#include "redlock/fence_scripts.hpp"
 #include "redlock/scripts.hpp"
 
 #include <algorithm>
@@ -18,7 +19,17 @@ constexpr std::string_view unknown_script = "ERR this model of a server does not
 // use for their locks: it fails where ours says "not ours".
 struct redis_model::known_script {
     std::string_view text, digest;
-    enum { releases, renews, passes_on, enqueues, releases_by_manual } what;
+    enum {
+        releases,
+        renews,
+        passes_on,
+        enqueues,
+        joins,
+        acquires_fenced,
+        raises,
+        renews_fenced,
+        releases_by_manual
+    } what;
 
     static const known_script all[script_count];
     static const known_script* with_text(std::string_view text);
@@ -31,6 +42,10 @@ const redis_model::known_script redis_model::known_script::all[] = {
     {redis::renew_script.text, redis::renew_script.digest, renews},
     {redis::pass_on_script.text, redis::pass_on_script.digest, passes_on},
     {redis::enqueue_script.text, redis::enqueue_script.digest, enqueues},
+    {redis::fenced_acquire_script.text, redis::fenced_acquire_script.digest, acquires_fenced},
+    {redis::raise_script.text, redis::raise_script.digest, raises},
+    {redis::fenced_renew_script.text, redis::fenced_renew_script.digest, renews_fenced},
+    {redis::join_script.text, redis::join_script.digest, joins},
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n"
      "    return redis.call(\"del\",KEYS[1])\n"
      "else\n"
@@ -102,8 +117,16 @@ void redis_model::call::run(const known_script& s, std::size_t count)
         return renew(s, names, values);
     case known_script::passes_on:
         return pass_on(s, names, values);
+    case known_script::joins:
+        return only_join(s, names, values);
     case known_script::enqueues:
         return enqueue(s, names, values);
+    case known_script::acquires_fenced:
+        return run_fenced(s, names, values, fenced_script::acquire);
+    case known_script::raises:
+        return run_fenced(s, names, values, fenced_script::raise);
+    case known_script::renews_fenced:
+        return run_fenced(s, names, values, fenced_script::renew);
     case known_script::releases:
     case known_script::releases_by_manual:
         return release(s, names, values);

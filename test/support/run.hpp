@@ -79,7 +79,7 @@ inline void run(asio::io_context& io, task work)
 
 /// Runs what is left, and fails the test if that does not end soon: something keeps the context
 /// busy.
-inline void expect_no_work_left(asio::io_context& io, steady::duration limit = 1s)
+inline void expect_no_work_left(asio::io_context& io, steady::duration limit = 10s)
 {
     io.restart();
     io.run_for(limit);

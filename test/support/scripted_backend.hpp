@@ -56,13 +56,15 @@ public:
         grant(id, c.asked + c.terms.ttl - c.terms.drift);
     }
 
-    void refuse(core::claim_id id, errc reason = errc::contended)
+    // `passes`: the reason does, with time.
+    void refuse(core::claim_id id, errc reason = errc::contended, bool passes = false)
     {
         claim& c = open(id, stage::asking, "refuse");
         c.now = stage::ended;
         push({.kind = what::refused,
             .reason = reason,
             .tag = c.tag,
+            .passes = passes,
             .kept_others_out_since = c.asked});
     }
 
@@ -124,10 +126,13 @@ public:
     bool queues() const noexcept override { return has_queue; }
 
     std::optional<std::uint64_t> next_fence{};
+    bool has_next_fence = true;
 
+    bool can_pass(core::claim_id) const noexcept override { return has_next_fence; }
     std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
     {
         claim& c = open(id, stage::held, "pass");
+        require(has_next_fence, "pass without a token");
         c.tag = tag;
         record("pass " + c.resource);
         return next_fence;

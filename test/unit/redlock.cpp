@@ -73,7 +73,16 @@ BOOST_AUTO_TEST_CASE(bad_options)
         redlock_options options;
         const char* names;
     } table[] = {
-        {{.fencing = holdfast::fencing::on}, "fencing"},
+        {{.fencing = static_cast<holdfast::fencing>(2)}, "fencing"},
+        {{.fence = {.quarantine = 999ms}}, "fence.quarantine is 999 ms"},
+        {{.fence = {.quarantine = 25h + 1ms}}, "fence.quarantine"},
+        {{.fence = {.ahead = 9ms}}, "fence.ahead is 9 ms"},
+        {{.fence = {.quarantine = 25h, .ahead = 1h + 1ms}}, "fence.ahead"},
+        {{.fence = {.quarantine = 1999ms}}, "fence.ahead is 1000 ms; it must be at most half"},
+        {{.fence = {.counter_lifetime = 24h - 1ms}}, "fence.counter_lifetime"},
+        {{.fence = {.counter_lifetime = 3650 * 24h + 1ms}}, "fence.counter_lifetime"},
+        {{.fence = {.counter_lifetime = -1ms}}, "fence.counter_lifetime is -1 ms"},
+        {{.fencing = holdfast::fencing::on, .allow_eviction = true}, "allow_eviction"},
         {{.node_timeout = 0ms}, "node_timeout is 0 ms"},
         {{.node_timeout = 60'001ms}, "node_timeout is 60001 ms"},
         {{.connect_timeout = 0ms}, "connect_timeout is 0 ms"},
@@ -93,6 +102,8 @@ BOOST_AUTO_TEST_CASE(bad_options)
         BOOST_TEST(
             objection(some_nodes(3), row.options).find(row.names) != std::string::npos, row.names);
     BOOST_TEST(objection(some_nodes(3), {.client_name = ""}) == "");
+    BOOST_TEST(objection(some_nodes(3), {.fencing = holdfast::fencing::on}) == "");
+    BOOST_TEST(objection(some_nodes(3), {.fence = {.counter_lifetime = 0ms}}) == "");
 }
 
 // The reasons of all nodes make one line, without those that have none.

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <map>
 #include <random>
 #include <vector>
@@ -39,43 +40,89 @@ BOOST_AUTO_TEST_CASE(due_once)
     BOOST_TEST(d.earliest() == never);
 }
 
-// The same as an ordered map, in any order of operations.
-BOOST_AUTO_TEST_CASE(as_a_map_would)
+// The same as an ordered map.
+struct compared {
+    deadlines d;
+    std::map<deadlines::key, time_point> model;
+
+    time_point earliest() const
+    {
+        time_point first = never;
+        for (const auto& [k, when] : model)
+            first = std::min(first, when);
+        return first;
+    }
+    void set(deadlines::key k, time_point when)
+    {
+        d.set(k, when);
+        model[k] = when;
+    }
+    void erase(deadlines::key k)
+    {
+        d.erase(k);
+        model.erase(k);
+    }
+    void pop(time_point now)
+    {
+        const time_point first = earliest();
+        const auto popped = d.pop_due(now);
+        BOOST_REQUIRE(popped.has_value() == (first <= now));
+        if (popped) {
+            BOOST_REQUIRE(model.at(*popped) == first);
+            model.erase(*popped);
+        }
+    }
+    void check() const
+    {
+        BOOST_REQUIRE(d.size() == model.size());
+        BOOST_REQUIRE(d.earliest() == earliest());
+    }
+};
+
+BOOST_AUTO_TEST_CASE(in_any_order)
 {
     for (unsigned seed = 1; seed <= 50; ++seed) {
         std::mt19937 random(seed);
-        deadlines d;
-        std::map<deadlines::key, time_point> model;
-        const auto earliest = [&] {
-            time_point first = never;
-            for (const auto& [k, when] : model)
-                first = std::min(first, when);
-            return first;
-        };
+        compared both;
         for (int i = 0; i < 2000; ++i) {
             const auto k = static_cast<deadlines::key>(random() % 64);
             const time_point when = at(1ms * static_cast<int>(random() % 100));
             switch (random() % 4) {
             case 0:
-                d.erase(k);
-                model.erase(k);
+                both.erase(k);
                 break;
-            case 1: {
-                const time_point first = earliest();
-                const auto popped = d.pop_due(when);
-                BOOST_REQUIRE(popped.has_value() == (first <= when));
-                if (popped) {
-                    BOOST_REQUIRE(model.at(*popped) == first);
-                    model.erase(*popped);
-                }
+            case 1:
+                both.pop(when);
                 break;
-            }
             default:
-                d.set(k, when);
-                model[k] = when;
+                both.set(k, when);
             }
-            BOOST_REQUIRE(d.size() == model.size());
-            BOOST_REQUIRE(d.earliest() == earliest());
+            both.check();
+        }
+    }
+}
+
+// As they come: the clock goes on, there are a few lengths, and most are taken away before they are
+// due.
+BOOST_AUTO_TEST_CASE(of_a_few_lengths)
+{
+    constexpr std::array lengths{5ms, 50ms, 3000ms, 10'000ms, 10'001ms, 20ms};
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        std::mt19937 random(seed);
+        const std::size_t kinds = 1 + seed % lengths.size();
+        compared both;
+        auto now = 0us;
+        for (int i = 0; i < 5000; ++i) {
+            now += std::chrono::microseconds(random() % 2000);
+            const auto k = static_cast<deadlines::key>(random() % 100);
+            if (random() % 3 == 0)
+                both.erase(k);
+            else
+                both.set(k, at(now + lengths[random() % kinds]));
+            while (both.earliest() <= at(now))
+                both.pop(at(now));
+            both.pop(at(now)); // nothing
+            both.check();
         }
     }
 }

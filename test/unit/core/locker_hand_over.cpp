@@ -139,6 +139,19 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_fencing_token)
     BOOST_TEST((second->fence == std::optional<std::uint64_t>(42)));
 }
 
+// When the tokens of a claim are used up, it is given back, and the next one asks for another.
+BOOST_AUTO_TEST_CASE(not_without_a_token_for_the_next_holder)
+{
+    const slot_id first = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.has_next_fence = false;
+    locker.drop(first, now);
+    BOOST_TEST(calls() == "release A, attempt A");
+    store.has_next_fence = true;
+    BOOST_TEST(granted() != 0u);
+    BOOST_TEST(stats().handed_over == 0u);
+}
+
 // An extension that is under way ends with its holder.
 BOOST_AUTO_TEST_CASE(extensions_are_not_passed_on)
 {

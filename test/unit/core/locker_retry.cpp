@@ -209,4 +209,26 @@ BOOST_AUTO_TEST_CASE(no_random_bits)
     BOOST_TEST(store.attempts() == 1u);
 }
 
+// What a person must mend ends the wait at once; what passes by itself does not, and is the reason
+// in the end.
+BOOST_AUTO_TEST_CASE(a_fault_that_passes_is_waited_for)
+{
+    acquire(1, "A", 100ms);
+    store.refuse(store.latest, errc::fencing_unavailable, true);
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    sleep_until_asked();
+    store.refuse(store.latest, errc::fencing_unavailable, true);
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "1 ended: fencing_unavailable");
+
+    try_acquire(2, "B");
+    store.refuse(store.latest, errc::fencing_unavailable, true);
+    locker.wake(now);
+    BOOST_TEST(effects() == "2 ended: fencing_unavailable");
+    acquire(3, "C");
+    refuse(errc::fencing_unavailable);
+    BOOST_TEST(effects() == "3 ended: fencing_unavailable");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

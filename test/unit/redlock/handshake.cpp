@@ -1,7 +1,7 @@
 // The greeting, by scripted bytes.
 #include "redlock/handshake.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redlock/fence_scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/printing.hpp"
 
@@ -127,6 +127,50 @@ BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
     BOOST_TEST((g.result == handshake::outcome::ready));
     BOOST_TEST(g.h.subscribed());
     BOOST_TEST(!g.h.tracks());
+}
+
+// A node that is to give tokens is asked for its clock, and loads other scripts.
+BOOST_AUTO_TEST_CASE(with_fencing)
+{
+    const std::string loaded = blob(release_script.digest) + blob(fenced_renew_script.digest) +
+                               blob(fenced_acquire_script.digest) + blob(raise_script.digest);
+    const std::string time = "*2\r\n" + blob("1700000000") + blob("123456");
+    const std::string last = blob(pass_on_script.digest);
+    const auto fenced = [] {
+        greeting g;
+        g.settings.fenced = true;
+        return g;
+    };
+    greeting g = fenced(), old = fenced();
+    g.settings.channel = "mine";
+    BOOST_TEST(g.run(hello + ok + ok + info + loaded + time + last + ok +
+                     ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.clock_ms() == 1'700'000'000'123);
+    BOOST_TEST(g.h.run_id() == "abc");
+    BOOST_TEST(g.sent().find("\nTIME\n") != std::string::npos);
+    BOOST_TEST(g.sent().find(enqueue_script.text) == std::string::npos);
+    old.settings.password = "s3cret";
+    old.settings.client_name = "shop";
+    old.settings.database = 3; // the longest greeting of all
+    BOOST_TEST(old.run(hello_unknown + ok + "*2\r\n+master\r\n:0\r\n" + ok + ok + ok + ok + info +
+                       loaded + time + last));
+    BOOST_TEST((old.result == handshake::outcome::ready));
+
+    // Whether it was restarted must be known, and what time it is.
+    const std::string noperm = "-NOPERM no permissions to run this command\r\n";
+    const std::string before = hello + ok + ok + info + loaded;
+    fenced().refuses(errc::permission_denied, hello + ok + ok + noperm);
+    fenced().refuses(
+        errc::fencing_unavailable, hello + ok + ok + blob("redis_mode:standalone\r\n"));
+    fenced().refuses(errc::fencing_unavailable, hello + ok + ok + blob("run_id:a b\r\n"));
+    fenced().refuses(errc::permission_denied, before + noperm);
+    for (const std::string& no_time : {"+OK\r\n"s, "*1\r\n:1\r\n"s,
+             "*2\r\n" + blob("x") + blob("1"), "*2\r\n" + blob("1") + blob(""),
+             "*2\r\n" + blob("-1") + blob("1"), "*2\r\n" + blob("9223372036854775807") + blob("1")})
+        fenced().refuses(errc::protocol_error, before + no_time);
+    fenced().refuses(errc::protocol_error,
+        hello + ok + ok + info + blob(release_script.digest) + blob(renew_script.digest));
 }
 
 // User and password go with HELLO; without a user it is the default one.

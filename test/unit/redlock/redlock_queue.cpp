@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
     BOOST_TEST(holders('w') == 5u);
 }
 
-// Whether anybody waits is asked of the arbiter alone.
+// Whether anybody waits is asked of all nodes.
 BOOST_AUTO_TEST_CASE(looks_for_others)
 {
     const auto first = acquire(7, 'x');

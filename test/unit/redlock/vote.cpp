@@ -111,6 +111,16 @@ BOOST_AUTO_TEST_CASE(printable_text)
     BOOST_TEST(printable(std::string(161, 'x')) == std::string(160, 'x') + "...");
 }
 
+// What a script may not do, a server says in other words.
+BOOST_AUTO_TEST_CASE(rights_that_a_script_lacks)
+{
+    for (const char* const text :
+        {"ERR The user executing the script can't run this command or subcommand script: 33, on "
+         "@user_script:1.",
+            "ERR The user executing the script can't access at least one of the keys"})
+        BOOST_TEST((failure_of(text).code == errc::permission_denied));
+}
+
 // A failure is a meaning and the words.
 BOOST_AUTO_TEST_CASE(failures)
 {

@@ -1,5 +1,6 @@
-// Loaded into a redis-server (LD_PRELOAD): its wall clock is off by as many seconds as a file says,
-// which the test changes while the server runs. What measures durations goes on as it is.
+// Loaded into a redis-server (LD_PRELOAD): its wall clock is what a test sets while the server
+// runs, see node_clock.hpp. What measures durations goes on as it is.
+#include "support/node_clock_settings.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,28 +8,28 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 
 namespace {
 
+using holdfast::test::node_clock_settings;
+
 // Nothing here may allocate: the allocator asks for the time as well.
-std::int64_t offset()
+const volatile node_clock_settings* settings()
 {
-    static const volatile std::int64_t* shared = nullptr;
+    static const volatile node_clock_settings* shared = nullptr;
     if (shared == nullptr) {
-        const char* const name = std::getenv("HOLDFAST_STEPPED_CLOCK");
+        const char* const name = std::getenv(node_clock_settings::variable);
         const int file = name == nullptr ? -1 : ::open(name, O_RDONLY | O_CLOEXEC);
         if (file == -1)
-            return 0;
+            return nullptr;
         void* const mapped = ::mmap(nullptr, sizeof *shared, PROT_READ, MAP_SHARED, file, 0);
         ::close(file);
-        if (mapped == MAP_FAILED)
-            return 0;
-        shared = static_cast<const volatile std::int64_t*>(mapped);
+        if (mapped != MAP_FAILED)
+            shared = static_cast<const volatile node_clock_settings*>(mapped);
     }
-    return *shared;
+    return shared;
 }
 
 } // namespace
@@ -36,9 +37,15 @@ std::int64_t offset()
 extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept
 {
     const auto result = ::syscall(SYS_clock_gettime, clock, now);
-    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-        now->tv_sec += offset();
-    return static_cast<int>(result);
+    const auto* const set = settings();
+    if (set == nullptr || result != 0 ||
+        (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))
+        return static_cast<int>(result);
+    if (const std::int64_t stands = set->stands_at_ms; stands != 0)
+        *now = {.tv_sec = stands / 1000, .tv_nsec = stands % 1000 * 1'000'000};
+    else
+        now->tv_sec += set->off_by_seconds;
+    return 0;
 }
 
 extern "C" int gettimeofday(timeval* now, void*) noexcept

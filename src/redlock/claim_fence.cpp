@@ -1,0 +1,72 @@
+// What a claim keeps its books of in fenced mode only.
+#include "redlock/claim.hpp"
+
+#include "redlock/fence_scripts.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using key = claim_node::key;
+
+void claim::begin_fence()
+{
+    if (!fence)
+        fence = std::make_unique<fenced_claim>();
+    *fence = {.round = fence_round(nodes_, tokens_in_block)};
+}
+
+// Only the first grant of a node counts. When it says so again and its key had been lost, then
+// there was a time in between in which others may have had it.
+void claim::granted_tokens(std::size_t node, core::time_point asked, std::uint64_t start) noexcept
+{
+    claim_node& n = at[node];
+    n.again = false;
+    if (fence->round.start(node) != 0) {
+        if (n.state != key::ours)
+            n.state = key::healed;
+        return;
+    }
+    n.state = key::ours;
+    n.until = std::max(n.until, end_of(asked));
+    fence->round.record_grant(node, start);
+    weigh();
+}
+
+// A node that has granted and now says that it has not, or nothing at all, has been heard.
+void claim::granted_no_tokens(std::size_t node, vote v) noexcept
+{
+    fence_round& round = fence->round;
+    if (round.start(node) == 0)
+        round.record(node, v);
+    else if (v == vote::unknown && round.of(node) == vote::pending)
+        round.record_raise(node, raise_answer::unknown);
+}
+
+void claim::raised(std::size_t node, raise_answer answer) noexcept
+{
+    fence->round.record_raise(node, answer);
+    if (at[node].state == key::asked && answer != raise_answer::unknown)
+        at[node].state = answer == raise_answer::ok ? key::ours : key::healed;
+}
+
+// Of the nodes that have granted, some do not count, or not yet: they may hold our key.
+void claim::weigh() noexcept
+{
+    for (std::size_t i = 0; i < nodes_; ++i) {
+        if (at[i].state == key::ours && fence->round.of(i) != vote::granted)
+            at[i].state = fence->round.of(i) == vote::refused ? key::healed : key::asked;
+    }
+}
+
+std::uint64_t claim::next_token() noexcept
+{
+    return fence->round.token() + ++fence->passed;
+}
+
+bool claim::has_next_token() const noexcept
+{
+    return fence->passed + 1 < tokens_in_block;
+}
+
+} // namespace holdfast::redis

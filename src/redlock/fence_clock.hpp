@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/time.hpp"
+#include "redlock/quorum.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::redis {
+
+// What time it is at the nodes, by their own word. They are all given one instant as the least that
+// a token may be; if it is beyond what each would choose by itself, they choose alike, and no node
+// has to be raised. A wrong estimate costs such a second round, and nothing else.
+class fence_clock {
+public:
+    // `ahead`: a node whose clock is so much before that of most is not followed.
+    explicit fence_clock(core::duration ahead) noexcept : ahead_(ahead), margin_(ahead / 4) {}
+
+    // A node answered at `heard` what was asked at `asked`, and its clock showed so many
+    // milliseconds since the epoch in between.
+    void note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
+        core::time_point heard) noexcept;
+    void forget(std::size_t node) noexcept { offsets_[node].reset(); }
+
+    // In milliseconds since the epoch, when a request that is sent now comes to the nodes; 0 if no
+    // clock is known.
+    std::int64_t floor(core::time_point now) const noexcept;
+
+private:
+    core::duration ahead_, margin_; // how much later than the last request the next may arrive
+    std::array<std::optional<core::duration>, max_nodes> offsets_{};
+};
+
+} // namespace holdfast::redis

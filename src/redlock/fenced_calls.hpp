@@ -1,0 +1,67 @@
+#pragma once
+
+#include "redlock/claim.hpp"
+#include "redlock/fence_settings.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// The requests of fenced mode, encoded: see fence_scripts.hpp. Those that only fenced mode has, or
+// that are others there.
+class fenced_calls {
+public:
+    explicit fenced_calls(const fence_settings& settings);
+
+    // The name of the key of a resource's lock.
+    static void name_lock(std::string& out, std::string_view resource);
+    // From the name of a lock: of its counter, of its queue.
+    static void name_counter(std::string& out, std::string_view lock);
+    static void name_queue(std::string& out, std::string_view lock);
+
+    // What every request for a lock says. `floor`: the least token wanted, in ms since the epoch.
+    struct wanted {
+        std::string_view lock, token;
+        core::duration ttl{};
+        std::int64_t floor = 0;
+        bool by_text = false;
+    };
+
+    // To several nodes: what is the same for all of them, once, then the rest for each.
+    void begin_ask(std::string& out, const wanted& w);
+    void end_ask(std::string& out, std::string_view run_id) const;
+
+    // What was handed over to us.
+    void confirm(std::string& out, const wanted& w, std::string_view run_id);
+
+    struct place {
+        std::string_view name; // see scripts.hpp
+        core::duration queue_ttl{}, hand_over_ttl{};
+        bool again = false; // we stand there already
+    };
+    void enqueue(std::string& out, const wanted& w, std::string_view run_id, const place& p);
+
+    // Grants nothing: asks whether the node would, and what time it is there. Whatever it may have
+    // forgotten, its quarantine has begun then.
+    void probe(std::string& out, std::string_view run_id);
+
+    void raise(std::string& out, const claim& c, const fence_round::raise& r, bool by_text);
+
+    // The head of a renewal of so many claims; then the keys of each, then the arguments of each.
+    void begin_renew(std::string& out, std::size_t claims, bool by_text) const;
+    void renew_keys(std::string& out, const claim& c);
+    void renew_lifetime(std::string& out) const;
+    static void renew_arguments(std::string& out, const claim& c);
+
+private:
+    void begin_acquire(std::string& out, std::string_view mode, const wanted& w, std::size_t more);
+    void append_node(std::string& out, std::string_view run_id) const;
+
+    std::string agreed_, quarantine_, ahead_, lifetime_, trust_;
+    std::string name_; // of the key that is being encoded
+    std::size_t shared_ = 0;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "redlock/fence_clock.hpp"
+#include "redlock/fence_settings.hpp"
+#include "redlock/fenced_calls.hpp"
+
+#include <array>
+
+namespace holdfast::redis {
+
+// What redlock_core has in addition in fenced mode.
+struct fenced_mode {
+    explicit fenced_mode(const fence_settings& s) : settings(s), calls(s), clock(s.ahead)
+    {
+        quarantine_ends.fill(core::long_ago);
+    }
+
+    fence_settings settings;
+    fenced_calls calls;
+    fence_clock clock;
+    std::array<core::time_point, max_nodes> quarantine_ends{}; // of each node, by its own word
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,228 @@
+// What redlock_core does otherwise in fenced mode: it asks for locks by a script that gives tokens,
+// and raises nodes whose tokens are behind. See fence_round.hpp.
+#include "redlock/redlock_core.hpp"
+
+#include "redlock/fence_answer.hpp"
+#include "redlock/fence_scripts.hpp"
+#include "resp/command.hpp"
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::slot_index;
+using core::time_point;
+using stage = claim::stage;
+
+namespace {
+
+bool is_open(const claim& c)
+{
+    return c.phase == stage::asking || c.phase == stage::held;
+}
+
+} // namespace
+
+bool redlock_core::can_pass(claim_id id) const noexcept
+{
+    const claim* const c = claims_.find(id);
+    return c == nullptr || !c->fence || c->has_next_token();
+}
+
+std::optional<std::uint64_t> redlock_core::pass(claim_id id, std::uint64_t tag)
+{
+    claim& c = claims_[id];
+    c.tag = tag;
+    return c.fence ? std::optional(c.next_token()) : std::nullopt;
+}
+
+core::duration redlock_core::longest_ttl() const noexcept
+{
+    return fence_ ? fence_->settings.quarantine : core::duration::max();
+}
+
+std::string_view redlock_core::lock_of(std::string_view resource)
+{
+    if (!fence_)
+        return resource;
+    fenced_calls::name_lock(lock_, resource);
+    return lock_;
+}
+
+fenced_calls::wanted redlock_core::wanted_by(
+    const claim& c, bool by_text, time_point now) const noexcept
+{
+    return {.lock = c.lock,
+        .token = c.token.view(),
+        .ttl = c.terms.ttl,
+        .floor = fence_->clock.floor(now),
+        .by_text = by_text};
+}
+
+// The quarantine of a node that was restarted begins now, not when the first lock is wanted. And
+// whoever disagrees knows about what before the first attempt fails of it.
+void redlock_core::greet_fenced(std::size_t node, time_point now)
+{
+    const node_session& session = *sessions_[node];
+    fence_->clock.note(node, session.clock_ms(), session.clock_asked(), now);
+    fence_->quarantine_ends[node] = core::long_ago;
+    fence_->calls.probe(command_, session.run_id());
+    send(node, what::probe, 0, now);
+    ask_for_record(node, now);
+}
+
+void redlock_core::ask_for_record(std::size_t node, time_point now)
+{
+    command_.clear();
+    resp::append_command(command_, {"GET", record_key});
+    send(node, what::record, 0, now);
+}
+
+// What an answer to the acquire script says of its node, whoever has asked.
+fence_answer redlock_core::hear(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const fence_answer a = read_fence_answer(answer);
+    if (a.clock >= 0)
+        fence_->clock.note(node, a.clock, r.sent, now);
+    node_session& session = *sessions_[node];
+    if (a.said == vote::granted || a.said == vote::refused) {
+        fence_->quarantine_ends[node] = core::long_ago;
+        session.note_trouble({});
+    }
+    if (a.trouble == fence_trouble::quarantine)
+        fence_->quarantine_ends[node] = core::later(now, std::chrono::milliseconds(a.left));
+    if (a.trouble == fence_trouble::settings) {
+        if (session.trouble().code != meaning_of(a.trouble)) {
+            if (r.kind != static_cast<std::uint8_t>(what::probe)) // which it follows anyway
+                ask_for_record(node, now);
+            session.note_trouble(disagreement(fence_->settings, {}));
+        }
+    } else if (a.trouble != fence_trouble::none) {
+        const claim* const c = claims_.find(r.reference);
+        const std::string_view lock = c != nullptr ? std::string_view(c->lock) : lock_of({});
+        fenced_calls::name_counter(queue_, lock);
+        session.note_trouble(failure_of(a, lock, queue_));
+    }
+    return a;
+}
+
+void redlock_core::on_record(std::size_t node, reply answer)
+{
+    node_session& session = *sessions_[node];
+    if (session.trouble().code == errc::misconfigured_node)
+        session.note_trouble(disagreement(fence_->settings, answer.front().text));
+}
+
+// The answer to a request for the lock, whether it was to be free or handed over to us.
+void redlock_core::on_asked(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const claim_id id = r.reference;
+    const fence_answer a = hear(node, r, answer, now);
+    claim* const c = claims_.find(id);
+    if (c != nullptr) {
+        const auto kind = static_cast<what>(r.kind);
+        if (is_no_script(answer) && is_open(*c) && kind == what::confirm) {
+            c->answered(node);
+            return send_confirm(node, id, true, now);
+        }
+        if (is_no_script(answer) && is_open(*c) && kind == what::ask) {
+            c->answered(node);
+            encode_ask(*c, true, now);
+            return send_ask(node, id, true, now);
+        }
+        const bool confirms = kind == what::confirm || kind == what::confirm_by_text;
+        if (confirms && a.said == vote::granted)
+            c->at[node].queued = c->everywhere; // see on_confirmed()
+        c->fence->troubles[node] = a.trouble;
+        on_vote(node, id, a.said, r.sent, now, a.start);
+    }
+    if (a.said == vote::unknown)
+        fail_session(node, now);
+}
+
+// The answer to a request for a place in the queue.
+void redlock_core::on_placed(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const claim_id id = r.reference;
+    const fence_answer a = hear(node, r, answer, now);
+    if (a.said == vote::unknown)
+        return fail_session(node, now); // which chooses another arbiter
+    const claim* const c = claims_.find(id);
+    if (c == nullptr || c->phase != stage::queued || c->arbiter != node)
+        return;
+    if (a.said == vote::granted)
+        return begin_turn(id, r.sent, a.start, now);
+    if (a.said == vote::refused)
+        return wait_in_queue(id, a.left, now);
+    if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::enqueue))
+        return send_enqueue(id, true, now);
+    if (answer.front().what == resp::kind::error)
+        note_queue_error(node, answer.front().text);
+    if (a.trouble != fence_trouble::none && arbiter_of(*c, now, true) == max_nodes)
+        return begin_round(id, now); // then all nodes say why
+    change_arbiter(id, now);
+}
+
+// Some nodes have granted less than the token. An answer to that is waited for as for any other.
+void redlock_core::raise_those_behind(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    bool any = false;
+    while (const auto r = c.fence->round.next_raise()) {
+        any = true;
+        if (sessions_[r->node]->now() == node_session::reachability::ready)
+            send_raise(*r, id, false, now);
+        else
+            c.raised(r->node, raise_answer::unknown);
+    }
+    if (any && c.phase == stage::asking)
+        claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
+}
+
+void redlock_core::send_raise(
+    const fence_round::raise& r, claim_id id, bool by_text, time_point now)
+{
+    fence_->calls.raise(command_, claims_[id], r, by_text);
+    send(r.node, by_text ? what::raise_by_text : what::raise, id, now);
+}
+
+void redlock_core::on_raised(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const resp::value& v = answer.front();
+    const bool usable = v.what == resp::kind::integer;
+    claim* const c = claims_.find(r.reference);
+    if (c != nullptr && is_open(*c)) {
+        if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::raise))
+            return send_raise(c->fence->round.raise_of(node), r.reference, true, now);
+        auto said = raise_answer::unknown;
+        if (usable)
+            said = v.integer == 1 ? raise_answer::ok : raise_answer::lost;
+        settle_raise(node, r.reference, said, now);
+    }
+    if (!usable && v.what != resp::kind::error)
+        fail_session(node, now);
+}
+
+void redlock_core::settle_raise(std::size_t node, claim_id id, raise_answer said, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || !is_open(*c))
+        return; // it is being deleted
+    c->raised(node, said);
+    if (c->phase == stage::asking)
+        settle_attempt(id, now);
+    else if (said == raise_answer::ok) // one node to spare
+        report(id, now);
+}
+
+void redlock_core::encode_fenced_renewal(std::span<const claim_id> claims, bool by_text)
+{
+    fenced_calls& calls = fence_->calls;
+    calls.begin_renew(command_, claims.size(), by_text);
+    for (const claim_id each : claims)
+        calls.renew_keys(command_, claims_[each]);
+    calls.renew_lifetime(command_);
+    for (const claim_id each : claims)
+        fenced_calls::renew_arguments(command_, claims_[each]);
+}
+
+} // namespace holdfast::redis

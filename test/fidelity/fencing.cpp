@@ -1,0 +1,259 @@
+// The scripts of fenced mode: the model grants, refuses and fails as the real server does, with the
+// same tokens.
+#include "fidelity/twins.hpp"
+
+#include "redlock/fence_scripts.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace redis = holdfast::redis;
+namespace status = redis::fenced_status;
+using words = twins::words;
+
+const std::string ann(32, 'a'), bob(32, 'b');
+
+std::string waiting(const std::string& token)
+{
+    return token + std::string(redis::reference_length, 'r') + "one";
+}
+
+// What a script is told.
+struct wish {
+    std::string mode = "ask", me = ann, ttl = "100000", floor = "0", agreed = "200000 1000 0",
+                quarantine = "200000", ahead = "1000", keep = "0", run_id = "run", node = "first";
+
+    words command() const
+    {
+        return {"EVAL", std::string(redis::fenced_acquire_script.text), "4", "l", "f", "n", "q",
+            mode, me, ttl, floor, agreed, quarantine, ahead, keep, run_id, node, waiting(me),
+            "100000", "50000"};
+    }
+};
+
+words raise(
+    const std::string& lock, const std::string& me, const std::string& from, const std::string& to)
+{
+    return {"EVAL", std::string(redis::raise_script.text), "2", lock, "f", me, from, to, "0"};
+}
+
+words renew(const std::string& me, std::int64_t last)
+{
+    return {"EVAL", std::string(redis::fenced_renew_script.text), "2", "l", "f", "0", me, "100000",
+        std::to_string(last)};
+}
+
+std::int64_t number_at(std::string_view reply, std::size_t at)
+{
+    std::int64_t n = 0;
+    std::from_chars(reply.data() + at, reply.data() + reply.size(), n);
+    return n;
+}
+
+// The first of three numbers, or the only one.
+std::int64_t first_in(std::string_view reply)
+{
+    return number_at(reply, reply.starts_with("*3\r\n:") ? 5 : 1);
+}
+
+struct fixture {
+    twins both;
+    random_commands random{1};
+    std::vector<std::string> replies; // of the last that was said
+
+    fixture()
+    {
+        both.on_reply = [this](const words&, const std::string& reply) {
+            replies.push_back(reply);
+        };
+    }
+
+    // What the two servers agree on.
+    std::int64_t say(const words& command, std::size_t who = 0)
+    {
+        replies.clear();
+        both.say(both.connected(who), {command}, random);
+        return first_in(replies.front());
+    }
+
+    std::int64_t ask(const wish& w, std::size_t who = 0) { return say(w.command(), who); }
+
+    void check(bool right) { BOOST_TEST(right, "the last reply is " << visible(replies.front())); }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(fencing, fixture)
+
+BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_is_beyond_it)
+{
+    const std::int64_t first = ask({});
+    check(first > 0);
+    check(ask({.me = bob}) == status::held);
+    say({"DEL", "l"});
+    check(ask({.me = bob}) >= first + 1024);
+    say({"SET", "f", "4000000000000000"});
+    say({"DEL", "l"});
+    check(ask({}) == 4'000'000'000'000'001);
+    say({"GET", "f"});
+    check(replies.front() == "$16\r\n4000000000001024\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_wish_is_granted_as_far_as_the_nodes_clock_allows)
+{
+    check(ask({.floor = "3000000000000", .ahead = "3000000000000"}) == 3'072'000'000'000'000);
+    say({"FLUSHALL"});
+    const std::int64_t clamped = ask({.floor = "3000000000000"});
+    check(clamped > 0 && clamped < 3'072'000'000'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(who_may_have_forgotten_grants_nothing_for_a_while)
+{
+    check(ask({.node = ""}) == status::quarantined);
+    check(ask({}) == status::quarantined); // there is a record now
+    say({"DEL", "n"});
+    check(ask({}) > 0);
+    say({"DEL", "l"});
+    check(ask({.run_id = "other"}) == status::quarantined);
+    say({"DEL", "n"});
+    ask({});
+    say({"DEL", "l"});
+    check(ask({.run_id = "other", .node = "kept"}) > 0);
+    say({"FLUSHALL"});
+    const wish short_wait{.quarantine = "3", .node = ""};
+    check(ask(short_wait) == status::quarantined);
+    both.pass(2ms);
+    check(ask(short_wait) == status::quarantined);
+    both.pass(2ms);
+    check(ask(short_wait) > 0);
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_another_kind_and_other_settings_are_told)
+{
+    ask({});
+    check(ask({.agreed = "1 1 1"}) == status::disagreed);
+    say({"DEL", "l"});
+    say({"SET", "f", "no number"});
+    check(ask({}) == status::bad_counter);
+    say({"SET", "f", "9007199253692415"});
+    check(ask({}) == status::bad_counter);
+    say({"SET", "f", "9007199253692414"});
+    check(ask({}) == 9'007'199'253'692'415);
+    say({"DEL", "f", "l"});
+    say({"LPUSH", "f", "x"});
+    check(ask({}) == status::bad_counter);
+    say({"DEL", "f"});
+    say({"LPUSH", "l", "x"});
+    check(ask({}) == status::conflict);
+    say({"DEL", "l"});
+    say({"SET", "n", "x"});
+    check(ask({}) == status::conflict);
+    say({"DEL", "n"});
+    say({"LPUSH", "n", "x"});
+    check(ask({}) == status::conflict);
+    say({"DEL", "n"});
+    say({"SET", "n", "200000 1000 0 run never"});
+    check(ask({}) == status::conflict);
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_is_raised_only_as_the_grant_has_left_it)
+{
+    const std::int64_t end = ask({}) + 1023;
+    check(say(raise("l", bob, std::to_string(end), std::to_string(end + 5))) == 0);
+    check(say(raise("l", ann, std::to_string(end - 1), std::to_string(end + 5))) == 0);
+    check(say(raise("l", ann, std::to_string(end), std::to_string(end + 5))) == 1);
+    check(say(raise("l", ann, std::to_string(end), std::to_string(end + 6))) == 0);
+    say({"GET", "f"});
+    check(number_at(replies.front(), 5) == end + 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_mends_the_counter)
+{
+    const std::int64_t end = ask({}) + 1023;
+    say({"DEL", "f"});
+    say(renew(ann, end));
+    say({"GET", "f"});
+    check(number_at(replies.front(), 5) == end);
+    say({"SET", "f", "7"});
+    say(renew(bob, end));
+    say({"GET", "f"});
+    check(replies.front() == "$1\r\n7\r\n");
+    say(renew(ann, end));
+    say(renew(ann, end - 1));
+    say({"GET", "f"});
+    check(number_at(replies.front(), 5) == end);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_is_granted_the_lock_with_a_block_of_its_own)
+{
+    const std::int64_t first = ask({});
+    say({"HELLO", "3"}, 1);
+    say({"SUBSCRIBE", "one"}, 1);
+    check(ask({.mode = "enqueue", .me = bob}) == status::held);
+    say({"EVAL", std::string(redis::pass_on_script.text), "2", "l", "q", ann, "50000", ""});
+    check(first_in(replies.front()) == 2);
+    check(ask({.mode = "confirm"}) == status::held);
+    const std::int64_t second = ask({.mode = "confirm", .me = bob});
+    check(second >= first + 1024);
+    check(ask({.mode = "again", .me = bob}) >= second + 1024); // whom the message did not reach
+    say({"DEL", "l"});
+    check(ask({.mode = "enqueue", .me = ann}) > second);
+}
+
+// The first in the queue is gone, and so is the second.
+BOOST_AUTO_TEST_CASE(who_hears_nothing_is_passed_over)
+{
+    ask({});
+    ask({.mode = "enqueue", .me = bob});
+    ask({.mode = "enqueue", .me = std::string(32, 'c')});
+    say({"DEL", "l"});
+    check(ask({.mode = "enqueue"}) > 0);
+    check(both.model().find("q", {}) == nullptr);
+}
+
+// Whatever random commands leave behind; and everything that a node can say has been said.
+BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
+{
+    std::map<std::string, int> said;
+    const std::string digest(redis::fenced_acquire_script.digest);
+    both.on_reply = [&](const words& command, const std::string& reply) {
+        const std::string script = command.size() > 1 ? command[1] : "";
+        if (script == digest && reply[0] == '-')
+            ++said["an error"];
+        else if (script == digest)
+            ++said[first_in(reply) > 0 ? "granted" : std::to_string(first_in(reply))];
+        else if (script == redis::raise_script.text && reply == ":1\r\n")
+            ++said["raised"];
+        else if (script == redis::fenced_renew_script.digest && reply.ends_with("\r\n:1\r\n"))
+            ++said["renewed"];
+    };
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        BOOST_TEST_CONTEXT("seed " << seed)
+        {
+            random_commands some(seed, random_commands::about::fencing);
+            for (int i = 0; i < 50; ++i) {
+                both.say(100, some);
+                const auto* const lock = both.model().find("a", both.now());
+                const auto* const counter = both.model().find("f", both.now());
+                if (lock != nullptr && counter != nullptr)
+                    both.say(
+                        both.connected(0), {raise("a", lock->value, counter->value, "7")}, some);
+            }
+        }
+    }
+    for (const std::string each :
+        {"granted", "0", "-1", "-2", "-3", "-4", "an error", "raised", "renewed"})
+        BOOST_TEST(said[each] >= 50, each << " was said " << said[each] << " times");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

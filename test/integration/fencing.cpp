@@ -1,0 +1,329 @@
+// Leases with fencing tokens, on real nodes: that tokens only grow, whoever is granted them and
+// whatever nodes forget, and what is said where there can be none.
+#include "support/call.hpp"
+#include "support/cluster.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(fencing_tokens)
+
+// The nodes are new.
+fencing_options new_nodes()
+{
+    fencing_options fence;
+    fence.first_deployment = true;
+    return fence;
+}
+
+// What the lock protects: it refuses a token that is not larger than all before.
+struct fenced_store {
+    std::uint64_t largest = 0;
+    std::size_t writes = 0;
+
+    void write(const lease& held)
+    {
+        BOOST_REQUIRE(held.fence().has_value());
+        BOOST_TEST(*held.fence() > largest);
+        largest = std::max(largest, *held.fence());
+        ++writes;
+    }
+};
+
+lock_options patient()
+{
+    lock_options options;
+    options.ttl = 20s;
+    options.wait = 30s;
+    return options;
+}
+
+task write_often(scene& s, std::size_t which, fenced_store& store, int times)
+{
+    for (int i = 0; i < times; ++i) {
+        lease held = co_await s.lock(which, patient()).acquire();
+        store.write(held);
+        co_await held.release();
+    }
+}
+
+// Two coroutines of each locker: leases are handed over in the process, too.
+BOOST_AUTO_TEST_CASE(every_lease_has_a_larger_token_than_those_before)
+{
+    constexpr std::size_t lockers = 4;
+    constexpr int times = 50;
+    cluster c(5);
+    scene s(c.fenced_store(new_nodes()), lockers);
+    fenced_store store;
+    std::vector<task> all;
+    for (std::size_t i = 0; i < 2 * lockers; ++i)
+        all.push_back(write_often(s, i / 2, store, times));
+    run(s.io, std::move(all));
+    BOOST_TEST(store.writes == 2 * lockers * times);
+    std::uint64_t handed_over = 0;
+    for (std::size_t i = 0; i < lockers; ++i)
+        handed_over += s.locker(i).stats().handed_over;
+    BOOST_TEST(handed_over > 0u);
+    s.finish();
+    for (auto& node : c.nodes)
+        BOOST_TEST(node.command({"KEYS", "hf:[lq]:*"}) == "");
+}
+
+std::string counter_of(const scene& s)
+{
+    return "hf:f:" + s.resource;
+}
+
+std::string end_of_block(std::uint64_t token)
+{
+    return std::to_string(token + 1023);
+}
+
+// The reason that the locker tells of a node.
+std::string reason(scene& s, std::size_t node)
+{
+    return s.locker().stats().nodes.at(node).reason;
+}
+
+bool has(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+task hand_on(scene& s)
+{
+    lease first = co_await s.lock(0, patient()).acquire();
+    call<lease> wait;
+    s.lock(0, patient()).acquire(wait.token());
+    co_await first.release();
+    while (!wait.done())
+        co_await pause(1ms);
+    lease& second = wait.result<lease>();
+    BOOST_TEST(*second.fence() == *first.fence() + 1);
+    BOOST_TEST(s.locker().stats().handed_over == 1u);
+    co_await second.release();
+    lease third = co_await s.lock(0, patient()).acquire();
+    BOOST_TEST(*third.fence() > *second.fence());
+    co_await third.release();
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_in_the_same_process_has_the_next_token)
+{
+    cluster c(3);
+    play(c.fenced_store(new_nodes()), 1, [](scene& s) { return hand_on(s); });
+}
+
+// A node whose counter is behind is raised, and one that has lost it gets it back with a renewal.
+task keep_counters_up(scene& s, cluster& c)
+{
+    const auto all_store = [&](const std::string& expected) {
+        return std::all_of(c.nodes.begin(), c.nodes.end(), [&](auto& node) {
+            return node.command({"GET", counter_of(s)}) == expected;
+        });
+    };
+    constexpr std::uint64_t far = 2'000'000'000'000 * 1024; // some years from now
+    c.command({"SET", counter_of(s), std::to_string(far - 1)}, 2);
+    lease held = co_await s.lock(0, patient()).acquire();
+    BOOST_TEST(*held.fence() == far);
+    const auto deadline = steady::now() + 5s;
+    while (!all_store(end_of_block(far)) && steady::now() < deadline)
+        co_await pause(5ms);
+    BOOST_TEST(all_store(end_of_block(far)));
+    c.nodes[2].command({"DEL", counter_of(s)});
+    co_await held.extend();
+    while (!all_store(end_of_block(far)) && steady::now() < deadline)
+        co_await pause(5ms);
+    BOOST_TEST(all_store(end_of_block(far)));
+    co_await held.release();
+}
+
+BOOST_AUTO_TEST_CASE(no_node_stays_behind)
+{
+    cluster c(3);
+    play(c.fenced_store(new_nodes()), 1, [&](scene& s) { return keep_counters_up(s, c); });
+}
+
+// A node that was restarted, or emptied, has forgotten leases and tokens. It stays out until its
+// quarantine is over; with two of three, so does everybody.
+holdfast::lock brief_lock(scene& s)
+{
+    lock_options options;
+    options.ttl = 2s;
+    options.wait = 20s;
+    return holdfast::lock(s.locker(), "stock", options);
+}
+
+task write_once(scene& s, fenced_store& store)
+{
+    lease held = co_await brief_lock(s).acquire();
+    store.write(held);
+    co_await held.release();
+}
+
+// A lease needs a majority; here all nodes are to have been used.
+task be_known_everywhere(scene& s, cluster& c, fenced_store& store)
+{
+    co_await write_once(s, store);
+    const bool known = co_await c.have_copies("hf:n", c.size(), 5s);
+    BOOST_REQUIRE(known);
+}
+
+task stay_out(scene& s, cluster& c, fenced_store& store)
+{
+    const std::string words = "in quarantine for another";
+    const auto deadline = steady::now() + 5s;
+    while (!has(reason(s, 0), words) && steady::now() < deadline)
+        co_await pause(5ms);
+    BOOST_TEST(has(reason(s, 0), words), reason(s, 0)); // before anybody wants a lock
+    co_await write_once(s, store);
+    BOOST_TEST(c.nodes[0].command({"EXISTS", "hf:f:stock"}) == "0"); // it has not granted
+
+    c.nodes[1].command({"FLUSHALL"});
+    const auto begin = steady::now();
+    auto [why, none] = co_await brief_lock(s).acquire(1s, no_throw);
+    BOOST_TEST(why == errc::fencing_unavailable, why.message());
+    BOOST_TEST((steady::now() - begin > 950ms)); // it was waited for
+    BOOST_TEST(has(reason(s, 1), words), reason(s, 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_has_forgotten_stays_out)
+{
+    cluster c(3);
+    fenced_store store;
+    play(
+        c.fenced_store(new_nodes()), 1, [&](scene& s) { return be_known_everywhere(s, c, store); });
+    c.nodes[0].kill();
+    c.nodes[0].restart();
+    play(c.fenced_store({}), 1, [&](scene& s) { return stay_out(s, c, store); });
+    BOOST_TEST(store.writes == 2u);
+}
+
+task come_back(scene& s, cluster& c, fenced_store& store)
+{
+    co_await write_once(s, store);
+    c.command({"FLUSHALL"}, 2);
+    const auto emptied = steady::now();
+    co_await write_once(s, store);
+    BOOST_TEST((steady::now() - emptied > 2s));
+}
+
+BOOST_AUTO_TEST_CASE(a_quarantine_is_waited_for)
+{
+    cluster c(3);
+    fencing_options fence{.quarantine = 2s, .ahead = 500ms};
+    fenced_store store;
+    play(c.fenced_store(fence), 1, [&](scene& s) { return come_back(s, c, store); });
+    BOOST_TEST(store.writes == 2u);
+}
+
+// What nobody but a person can mend ends the wait at once, in words that say what it is.
+task be_refused(scene& s, errc expected, std::string words)
+{
+    const auto begin = steady::now();
+    auto [ec, none] = co_await s.lock(0, patient()).acquire(no_throw);
+    BOOST_TEST(ec == expected, ec.message());
+    BOOST_TEST((steady::now() - begin < 10s));
+    const std::string nodes = describe_nodes(s.locker().stats());
+    BOOST_TEST(has(nodes, words), nodes);
+}
+
+task meet_spoilt_keys(scene& s, cluster& c)
+{
+    for (const char* const spoilt : {"abc", "9007199254740991"}) {
+        c.command({"SET", counter_of(s), spoilt}, 2);
+        co_await be_refused(s, errc::fencing_unavailable,
+            "the counter " + counter_of(s) + " is no number, or at the end of all tokens");
+    }
+    c.command({"DEL", counter_of(s)}, 2);
+    c.command({"LPUSH", "hf:l:" + s.resource, "x"}, 2);
+    co_await be_refused(s, errc::key_conflict, "hf:l:" + s.resource);
+    c.command({"DEL", "hf:l:" + s.resource}, 2);
+    lease held = co_await s.lock(0, patient()).acquire();
+    BOOST_TEST(held.fence().has_value());
+    co_await held.release();
+}
+
+BOOST_AUTO_TEST_CASE(keys_that_are_spoilt_are_named)
+{
+    cluster c(3);
+    play(c.fenced_store(new_nodes()), 1, [&](scene& s) { return meet_spoilt_keys(s, c); });
+}
+
+BOOST_AUTO_TEST_CASE(clients_must_agree)
+{
+    cluster c(3);
+    fenced_store store;
+    scene ours(c.fenced_store(new_nodes()));
+    run(ours.io, write_often(ours, 0, store, 1));
+    fencing_options other = new_nodes();
+    other.quarantine = 90s;
+    play(c.fenced_store(other), 1, [](scene& s) {
+        return be_refused(s, errc::misconfigured_node,
+            "other clients have other settings of fencing: quarantine 60000 ms, ahead 1000 ms, "
+            "counter_lifetime 604800000 ms; ours are: quarantine 90000 ms");
+    });
+    run(ours.io, write_often(ours, 0, store, 1));
+    ours.finish();
+    BOOST_TEST(store.writes == 2u);
+}
+
+// All rights that the README names: those of the least-privileged user, which is the only text of
+// it with such words, and those that fencing needs in addition.
+std::vector<std::string> rights_of_the_readme()
+{
+    std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
+    std::vector<std::string> rights;
+    for (std::string word; readme >> word;) {
+        std::erase(word, '`');
+        const bool right = word.starts_with("+") || word == "-@all" || word == "&holdfast:*";
+        if (right && word.size() > 2)
+            rights.push_back(word);
+    }
+    return rights;
+}
+
+task hold_and_extend(scene& s)
+{
+    lease held = co_await s.lock(0, patient()).acquire();
+    co_await pause(1200ms); // those who wait look at all nodes meanwhile
+    co_await held.extend();
+    co_await held.release();
+}
+
+// No node has refused a command for want of rights.
+BOOST_AUTO_TEST_CASE(the_readme_names_all_the_rights_that_are_needed)
+{
+    cluster c(3);
+    std::vector<std::string> command{
+        "ACL", "SETUSER", "worker", "on", ">secret", "~hf:*"}; // in place of "~stock:*"
+    for (const std::string& right : rights_of_the_readme())
+        command.push_back(right);
+    BOOST_REQUIRE(command.size() > 30u);
+    std::vector<endpoint> nodes;
+    for (auto& node : c.nodes) {
+        BOOST_REQUIRE(node.command(command) == "OK");
+        std::string url = node.url();
+        nodes.emplace_back(url.insert(url.find("//") + 2, "worker:secret@"));
+    }
+    redlock_options options{.fencing = fencing::on, .fence = new_nodes()};
+    scene s(redlock(nodes, options), 3);
+    fenced_store store;
+    std::vector<task> all;
+    all.push_back(hold_and_extend(s));
+    all.push_back(write_often(s, 1, store, 3));
+    all.push_back(write_often(s, 2, store, 3));
+    run(s.io, std::move(all));
+    s.finish();
+    for (auto& node : c.nodes)
+        BOOST_TEST(node.command({"ACL", "LOG"}) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "redlock/redlock_core.hpp"
+#include "simulation/schedule.hpp"
+
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace holdfast::simulation {
+
+// Stands between the library's locker and its backend, changes nothing, and keeps when the nodes
+// were first asked for what each lease rests on: an attempt may go on for another waiter than it
+// was begun for, and a lease may be handed on.
+class asked_backend final : public core::backend_core {
+public:
+    asked_backend(redis::redlock_core& backend, std::function<nanoseconds()> true_time)
+        : backend_(backend),
+          true_time_(std::move(true_time))
+    {}
+
+    // The true time; the lease was granted by this backend.
+    nanoseconds asked(core::slot_id lease) const { return asked_.at(claims_.at(lease)); }
+
+    core::claim_id attempt(std::uint64_t tag, std::string_view resource,
+        const core::owner_token& token, const core::claim_terms& terms,
+        core::time_point now) override
+    {
+        const core::claim_id id = backend_.attempt(tag, resource, token, terms, now);
+        claims_[tag] = id;
+        asked_[id] = true_time_();
+        return id;
+    }
+    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    {
+        claims_[tag] = id;
+        return backend_.pass(id, tag);
+    }
+
+    void abandon(core::claim_id id, core::time_point now) override { backend_.abandon(id, now); }
+    errc outlook(core::claim_id id) const noexcept override { return backend_.outlook(id); }
+    bool queues() const noexcept override { return backend_.queues(); }
+    bool can_pass(core::claim_id id) const noexcept override { return backend_.can_pass(id); }
+    void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override
+    {
+        backend_.renew(claims, again, now);
+    }
+    void look_for_others(core::claim_id id, core::time_point now) override
+    {
+        backend_.look_for_others(id, now);
+    }
+    bool looks_for_others(core::claim_id id) const noexcept override
+    {
+        return backend_.looks_for_others(id);
+    }
+    void release(core::claim_id id, core::time_point now) override { backend_.release(id, now); }
+    void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override
+    {
+        backend_.watch(tag, resource, now);
+    }
+    core::duration patience(core::duration ttl) const noexcept override
+    {
+        return backend_.patience(ttl);
+    }
+    core::duration longest_ttl() const noexcept override { return backend_.longest_ttl(); }
+    std::optional<core::backend_event> next_event() override { return backend_.next_event(); }
+    core::time_point wake_at() const noexcept override { return backend_.wake_at(); }
+    void wake(core::time_point now) override { backend_.wake(now); }
+    std::span<core::connection* const> connections() noexcept override
+    {
+        return backend_.connections();
+    }
+    bool drained() const noexcept override { return backend_.drained(); }
+    void close(core::time_point now) override { backend_.close(now); }
+    std::vector<node_stats> nodes() const override { return backend_.nodes(); }
+
+private:
+    redis::redlock_core& backend_;
+    std::function<nanoseconds()> true_time_;
+    std::map<std::uint64_t, core::claim_id> claims_; // of each lease
+    std::map<core::claim_id, nanoseconds> asked_;
+};
+
+} // namespace holdfast::simulation

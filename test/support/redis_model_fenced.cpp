@@ -1,0 +1,364 @@
+// The scripts of fenced mode, as a model of a Redis server executes them. The comments are the
+// lines of the scripts.
+#include "support/redis_model_call.hpp"
+#include "support/redis_model_lua.hpp"
+
+#include "redlock/fence_scripts.hpp"
+
+#include <algorithm>
+
+namespace holdfast::test {
+
+namespace fenced_status = redis::fenced_status;
+using namespace lua;
+
+// One that is being executed.
+struct redis_model::call::fenced {
+    call& c;
+    arguments names, values;
+    double now = 0;
+
+    word key(std::size_t i) const { return at(names, i - 1); }
+    word value(std::size_t i) const { return at(values, i - 1); }
+    static arguments from(arguments all, std::size_t i)
+    {
+        return all.subspan(std::min(i - 1, all.size()));
+    }
+
+    // The commands, where they do not fail.
+    void look() const { c.watch(names); } // what a command does that reads
+    std::optional<std::string> read(std::string_view name) const;
+    std::optional<std::string> get(std::string_view name) const;
+    bool exists(word name) const;
+    std::int64_t pttl(word name) const;
+    bool set(word name, word what, word ttl, bool only_new = false) const;
+    void keep(word name, word what, word lifetime) const;
+    void pexpire(word name, word ttl) const;
+
+    void answer(double first, double second) const;
+    lua_number number_of(std::size_t value) const;
+    lua_number grants_from(const std::optional<std::string>& stored);
+    bool wait() const;
+    double start(lua_number last, double from) const;
+    void acquire();
+    void raise() const;
+    void renew() const;
+};
+
+// Nothing if it is no string.
+std::optional<std::string> redis_model::call::fenced::read(std::string_view name) const
+{
+    const auto found = c.look_up(name);
+    if (found == c.none() || found->second.is != item::kind::string)
+        return std::nullopt;
+    return found->second.value;
+}
+
+std::optional<std::string> redis_model::call::fenced::get(std::string_view name) const
+{
+    const auto value = read(name);
+    look();
+    return value;
+}
+
+bool redis_model::call::fenced::exists(word name) const
+{
+    const bool there = c.look_up(sent(name)) != c.none();
+    look();
+    return there;
+}
+
+std::int64_t redis_model::call::fenced::pttl(word name) const
+{
+    const auto found = c.look_up(sent(name));
+    look();
+    if (found == c.none())
+        return -2;
+    if (!found->second.expires_at)
+        return -1;
+    return (*found->second.expires_at - c.wall).count();
+}
+
+// SET with PX, and with NX; false if the key is there already.
+bool redis_model::call::fenced::set(word name, word what, word ttl, bool only_new) const
+{
+    sent(name), sent(what), sent(ttl);
+    if (const std::string_view why = c.refused_in_script(true); !why.empty())
+        stop(why);
+    const ending e = c.end_of_set(*ttl, false, false);
+    if (!e.at)
+        stop(e.error);
+    const auto found = c.look_up(*name);
+    if (only_new && found != c.none())
+        return false;
+    c.assign(*name, found, *what, e.at);
+    return true;
+}
+
+// SET, without an end if the lifetime is `0`.
+void redis_model::call::fenced::keep(word name, word what, word lifetime) const
+{
+    if (lifetime != "0") {
+        set(name, what, lifetime);
+        return;
+    }
+    sent(name), sent(what);
+    if (const std::string_view why = c.refused_in_script(true); !why.empty())
+        stop(why);
+    c.assign(*name, c.look_up(*name), *what, {});
+}
+
+void redis_model::call::fenced::pexpire(word name, word ttl) const
+{
+    sent(name), sent(ttl);
+    if (const std::string_view why = c.refused_in_script(false); !why.empty())
+        stop(why);
+    const ending e = c.end_of_expire(*ttl, false);
+    if (!e.at)
+        stop(e.error);
+    if (const auto found = c.look_up(*name); found != c.none())
+        c.end_at(found, *e.at);
+}
+
+// return {first,second,now}
+void redis_model::call::fenced::answer(double first, double second) const
+{
+    c.array(3);
+    c.integer(to_integer(first));
+    c.integer(to_integer(second));
+    c.integer(to_integer(now));
+}
+
+// Of an argument that is calculated with.
+lua_number redis_model::call::fenced::number_of(std::size_t i) const
+{
+    const lua_number n = to_number(sent(value(i)));
+    if (!n)
+        stop("ERR user_script:1: attempt to perform arithmetic on field '?' (a string value)");
+    return n;
+}
+
+// Up to the end of its record: from when on the node grants anything. If that is not said, either
+// it is no time, or this has been answered.
+lua_number redis_model::call::fenced::grants_from(const std::optional<std::string>& stored)
+{
+    // local record,from=agreed..' '..ARGV[9]..' ',nil
+    if (!value(9))
+        stop("ERR user_script:1: attempt to concatenate field '?' (a nil value)");
+    const std::string ours = std::string(*value(5)) + ' ' + std::string(*value(9)) + ' ';
+    // if m[1] and string.sub(m[1],1,#record)==record then
+    // from=tonumber(string.sub(m[1],#record+1))
+    if (stored && stored->starts_with(ours)) {
+        const lua_number from = to_number(std::string_view(*stored).substr(ours.size()));
+        if (!from) // if not from then return {-4,0,now} end
+            answer(fenced_status::conflict, 0);
+        return from;
+    }
+
+    // local others,before=string.match(m[1] or '','^(%d+ %d+ %d+) %S+ (%d+)$')
+    const auto others = record_in(stored ? *stored : std::string_view());
+    // if not others and redis.call('exists',n)==1 then return {-4,0,now} end
+    if (!others && exists(key(3))) {
+        answer(fenced_status::conflict, 0);
+        return std::nullopt;
+    }
+    // if others and others~=agreed then return {-3,0,now} end
+    if (others && others->agreed != *value(5)) {
+        answer(fenced_status::disagreed, 0);
+        return std::nullopt;
+    }
+    // if others and ARGV[10]=='kept' then from=tonumber(before)
+    // elseif not others and ARGV[10]=='first' then from=now
+    // else from=now+ARGV[6] end
+    const double from = others && value(10) == "kept"     ? *to_number(others->from)
+                        : !others && value(10) == "first" ? now
+                                                          : now + *number_of(6);
+    // redis.call('set',n,record..string.format('%.0f',from))
+    keep(key(3), ours + in_digits(from), "0");
+    return from;
+}
+
+// As who wants to stand in the queue: whether the lock is ours.
+bool redis_model::call::fenced::wait() const
+{
+    // local last=redis.call('zrange',q,-1,-1,'withscores')[2]
+    // redis.call('zadd',q,'nx',(last or 0)+1,place)
+    // redis.call('pexpire',q,ARGV[12])
+    if (const std::string_view why =
+            c.join(names, from(names, 4), from(values, 11), from(values, 12));
+        !why.empty())
+        stop(why);
+    // while not grants and redis.call('exists',l)==0 do
+    while (!exists(key(1))) {
+        // local first=redis.call('zpopmin',q)[1]
+        const auto first = c.take_first(*key(4));
+        // grants=first==place
+        if (first == value(11))
+            return true;
+        // redis.call('set',l,string.sub(first,1,32),'px',ARGV[13])
+        if (!first) // its life is over already
+            stop("ERR user_script:1: bad argument #1 to 'sub' (string expected, got nil)");
+        set(key(1), std::string_view(*first).substr(0, 32), value(13));
+        // local heard=redis.pcall('publish',string.sub(first,49),string.sub(first,1,48))
+        // if type(heard)~='number' or heard==0 then redis.call('del',l) end
+        if (!c.tell_owner(*first)) {
+            if (const auto found = c.look_up(*key(1)); found != c.none())
+                c.remove(found);
+        }
+    }
+    return false;
+}
+
+// local start=math.max(last and last+1 or
+// now*1024,math.min(ARGV[4],now+ARGV[7])*1024,from*1024)
+double redis_model::call::fenced::start(lua_number last, double from) const
+{
+    constexpr double block = redis::tokens_in_block;
+    const double most = now + *number_of(7);
+    const lua_number wanted = to_number(*value(4));
+    if (!wanted)
+        stop("ERR user_script:1: bad argument #1 to 'min' (number expected, got string)");
+    double start = last ? *last + 1 : now * block;
+    for (const double each : {(most < *wanted ? most : *wanted) * block, from * block}) {
+        if (each > start)
+            start = each;
+    }
+    return start;
+}
+
+void redis_model::call::fenced::acquire()
+{
+    // local t=redis.call('time')
+    // local now=t[1]*1000+math.floor(t[2]/1000)
+    now = static_cast<double>(c.wall.count());
+    // local m=redis.call('mget',n,l,c)
+    const std::string_view record = sent(key(3)), lock = *key(1), counter = *key(2);
+    const auto stored = read(record), holder = read(lock), highest = read(counter);
+    look();
+
+    const std::size_t before = c.out.size();
+    const lua_number from = grants_from(stored);
+    if (c.out.size() != before)
+        return;
+    // if now<from then return {-1,from-now,now} end
+    if (now < *from)
+        return answer(fenced_status::quarantined, *from - now);
+
+    const word mode = value(1), me = value(2);
+    // local mine,place,grants=m[2]==me,ARGV[11],false
+    const bool mine = holder == me;
+    bool grants = false;
+    if (mode == "ask") {
+        grants = !holder;
+    } else if (mode == "confirm") {
+        grants = mine;
+    } else if (mode == "again" && mine) {
+        // redis.call('zrem',q,place)
+        if (const std::string_view why = c.leave(sent(key(4)), sent(value(11))); !why.empty())
+            stop(why);
+        grants = true;
+    } else {
+        grants = wait();
+    }
+    if (!grants) {
+        // local left=redis.call('pttl',l)
+        // return {0,left==0 and 1 or left,now}
+        const std::int64_t left = pttl(lock);
+        return answer(fenced_status::held, left == 0 ? 1 : static_cast<double>(left));
+    }
+
+    // local last=m[3] and tonumber(m[3])
+    // if not last and redis.call('exists',c)==1 then return {-2,0,now} end
+    const lua_number last = highest ? to_number(*highest) : std::nullopt;
+    if (!last && exists(counter))
+        return answer(fenced_status::bad_counter, 0);
+    const double first = start(last, *from);
+    // if not (start<9007199253692416) then return {-2,0,now} end
+    if (!(first < 9007199253692416))
+        return answer(fenced_status::bad_counter, 0);
+    // if keep=='0' then redis.call('set',c,counter) else redis.call('set',c,counter,'px',keep) end
+    keep(counter, in_digits(first + (redis::tokens_in_block - 1)), value(8));
+    // if mode~='ask' then redis.call('set',l,me,'px',ttl)
+    // elseif not redis.call('set',l,me,'px',ttl,'nx') then return {-4,0,now} end
+    if (!set(lock, me, value(3), mode == "ask"))
+        return answer(fenced_status::conflict, 0);
+    answer(first, 0);
+}
+
+void redis_model::call::fenced::raise() const
+{
+    // if redis.pcall('get',KEYS[1])==ARGV[1] and redis.pcall('get',KEYS[2])==ARGV[2] then
+    const auto holds = [this](std::size_t i) {
+        return key(i) && value(i) && get(*key(i)) == value(i);
+    };
+    if (!holds(1) || !holds(2))
+        return c.integer(0);
+    // if ARGV[4]=='0' then redis.call('set',KEYS[2],ARGV[3]) else
+    // redis.call('set',KEYS[2],ARGV[3],'px',ARGV[4]) end
+    keep(key(2), value(3), value(4));
+    c.integer(1);
+}
+
+void redis_model::call::fenced::renew() const
+{
+    std::vector<std::int64_t> r;
+    const word lifetime = value(1);
+    // for i=1,#KEYS/2 do
+    for (std::size_t i = 1; i <= names.size() / 2; ++i) {
+        const word l = key(2 * i - 1), counter = key(2 * i), me = value(3 * i - 1),
+                   ttl = value(3 * i), last = value(3 * i + 1);
+        // if redis.pcall('get',l)==me then
+        const auto holder = get(*l);
+        if (!holder || holder != me) {
+            r.push_back(0);
+            continue;
+        }
+        // r[i]=redis.call('pexpire',l,ttl)
+        pexpire(l, ttl);
+        r.push_back(1);
+        // local stored=redis.pcall('get',c)
+        const auto stored = get(*counter);
+        bool behind = !stored && c.look_up(*counter) == c.none();
+        // or (type(stored)=='string' and (tonumber(stored) or 0)<tonumber(last))
+        if (stored) {
+            const lua_number wanted = last ? to_number(*last) : std::nullopt;
+            if (!wanted)
+                stop("ERR user_script:1: attempt to compare number with nil");
+            behind = to_number(*stored).value_or(0) < *wanted;
+        }
+        if (!behind) {
+            // elseif keep~='0' then redis.call('pexpire',c,keep)
+            if (lifetime != "0")
+                pexpire(counter, lifetime);
+            continue;
+        }
+        // if keep=='0' then redis.pcall('set',c,last) else redis.pcall('set',c,last,'px',keep) end
+        try {
+            keep(counter, last, lifetime);
+        } catch (const failure&) {
+        }
+    }
+    c.array(r.size());
+    for (const std::int64_t each : r)
+        c.integer(each);
+}
+
+void redis_model::call::run_fenced(
+    const known_script& s, arguments names, arguments values, fenced_script which)
+{
+    fenced script{*this, names, values};
+    try {
+        switch (which) {
+        case fenced_script::acquire:
+            return script.acquire();
+        case fenced_script::raise:
+            return script.raise();
+        case fenced_script::renew:
+            return script.renew();
+        }
+    } catch (const failure& f) {
+        script_error(s, f.why);
+    }
+}
+
+} // namespace holdfast::test

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "redlock/redlock_core.hpp"
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::test {
+
+// A redlock core over nodes of some kind, which are made of a name and can
+// `bool serve(core::connection&, core::time_point now)`: true if anything happened. The network
+// takes no time; time passes when the test says so.
+template <class Node>
+struct redlock_fixture {
+    explicit redlock_fixture(std::size_t count, std::optional<core::duration> node_timeout,
+        const std::optional<redis::fence_settings>& fence = {})
+    {
+        std::vector<redis::node_settings> settings(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string name = "node" + std::to_string(i);
+            nodes.emplace_back(name);
+            settings[i] = {.where = {.host = name, .port = 6379, .path = {}},
+                .name = name,
+                .user = {},
+                .password = {},
+                .client_name = {},
+                .connect_timeout = std::chrono::seconds(2),
+                .silence_timeout = std::chrono::seconds(10),
+                .reconnect_min = std::chrono::milliseconds(50),
+                .reconnect_max = std::chrono::seconds(2),
+                .max_requests = 1000,
+                .max_bytes = 1024 * 1024};
+        }
+        core = std::make_unique<redis::redlock_core>(std::move(settings), node_timeout, 1, fence);
+    }
+
+    // Serves everybody until nothing more happens at this moment.
+    void run()
+    {
+        for (bool changed = true; changed;) {
+            changed = false;
+            while (core->wake_at() <= now) {
+                core->wake(now);
+                changed = true;
+            }
+            for (std::size_t i = 0; i < nodes.size(); ++i)
+                changed = nodes[i].serve(*core->connections()[i], now) || changed;
+        }
+    }
+
+    // Lets time pass, stopping wherever the core wants to be woken.
+    void pass(core::duration d)
+    {
+        const core::time_point end = now + d;
+        run();
+        while (core->wake_at() <= end) {
+            now = std::max(now, core->wake_at());
+            run();
+        }
+        now = end;
+        run();
+    }
+
+    core::claim_id ask(std::uint64_t tag, char token = 'x', std::string_view resource = "A")
+    {
+        core::owner_token t;
+        t.text.fill(token);
+        return core->attempt(tag, resource, t, terms, now);
+    }
+
+    // The events since the last call, in words, in order.
+    std::string events()
+    {
+        std::string all;
+        while (const auto e = core->next_event())
+            all += (all.empty() ? "" : ", ") + in_words(*e);
+        return all;
+    }
+
+    std::string in_words(const core::backend_event& e) const
+    {
+        using what = core::backend_event::what;
+        const std::string tag = std::to_string(e.tag);
+        const std::string left = std::to_string(
+            std::chrono::floor<std::chrono::milliseconds>(e.valid_until - now).count());
+        switch (e.kind) {
+        case what::granted:
+            return tag + " granted " + (e.fence ? std::to_string(*e.fence) + " " : "") + "for " +
+                   left;
+        case what::refused:
+            return tag + " refused: " + std::string(name_of(e.reason)) +
+                   (e.passes ? ", passes" : "");
+        case what::validity:
+            return tag + " valid for " + left;
+        case what::lost:
+            return tag + " lost";
+        case what::released:
+            return tag + (e.outcome == release_outcome::released     ? " released"
+                             : e.outcome == release_outcome::expired ? " expired"
+                                                                     : " unconfirmed");
+        case what::alone:
+            return tag + " alone";
+        case what::frees:
+            return tag + (e.reason == errc{} ? " frees in " + left
+                                             : " " + std::string(name_of(e.reason)));
+        }
+        return "?";
+    }
+
+    std::vector<Node> nodes;
+    std::unique_ptr<redis::redlock_core> core;
+    core::time_point now = start;
+    core::claim_terms terms{.ttl = std::chrono::milliseconds(1000),
+        .drift = std::chrono::milliseconds(12),
+        .useful = std::chrono::milliseconds(50)};
+};
+
+} // namespace holdfast::test
