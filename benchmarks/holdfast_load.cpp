@@ -7,66 +7,214 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace benchmark {
 namespace {
 
 namespace asio = boost::asio;
 
-struct crew {
-    holdfast::locker locker;
-    benchmark::meter meter;
-    bool stopping = false;
-    std::size_t running = 0;
+// What all threads look at.
+struct signals {
+    std::atomic<bool> counting = false, stopping = false;
+    std::mutex mutex; // of what follows
+    std::condition_variable changed;
+    std::vector<asio::io_context*> contexts;
+    std::size_t ready = 0; // lockers
+    result total{};
+    std::exception_ptr error{};
+
+    void is_ready()
+    {
+        const std::lock_guard lock(mutex);
+        ++ready;
+        changed.notify_all();
+    }
+
+    // Until all are ready, and then for so long; or until something fails.
+    void wait(clock::duration how_long)
+    {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [this] { return error || ready == contexts.size(); });
+        changed.wait_for(lock, how_long, [this] { return error != nullptr; });
+    }
+
+    // Ends all of it.
+    void fail(std::exception_ptr e)
+    {
+        if (!e)
+            return;
+        const std::lock_guard lock(mutex);
+        error = e;
+        changed.notify_all();
+        for (asio::io_context* const io : contexts)
+            io->stop();
+    }
 };
 
-asio::awaitable<void> work(crew& all, std::string name)
+// A locker, the coroutines that use it, and the threads that run them.
+struct crew {
+    crew(const std::vector<holdfast::endpoint>& nodes, const holdfast::redlock_options& options,
+        const load& wanted, std::size_t how_many, std::size_t first_number, signals& of_all)
+        : io(static_cast<int>(wanted.locker_each ? 1 : wanted.threads)),
+          locker(io.get_executor(), holdfast::redlock(nodes, options)),
+          what(wanted),
+          coroutines(how_many),
+          first(first_number),
+          all(of_all),
+          running(how_many)
+    {}
+
+    asio::io_context io;
+    holdfast::locker locker;
+    const load what;
+    const std::size_t coroutines, first;
+    signals& all;
+    std::atomic<std::size_t> running;
+    holdfast::locker_stats before{}, after{}; // while no lock was in flight
+};
+
+asio::awaitable<void> work(crew& c, std::string name)
 {
-    const holdfast::lock lock(all.locker, name);
-    while (!all.stopping) {
-        const auto asked = all.meter.now();
+    result mine;
+    holdfast::lock lock(c.locker, name);
+    const auto now = [&c] {
+        return c.what.latency ? clock::now() : clock::time_point();
+    };
+    while (!c.all.stopping) {
+        if (c.what.fresh) { // no other process has had this name either
+            const auto instant = clock::now().time_since_epoch().count();
+            lock = holdfast::lock(c.locker, name + ':' + std::to_string(instant));
+        }
+        const auto asked = now();
         holdfast::lease lease = co_await lock.acquire(holdfast::forever);
-        const auto acquired = all.meter.now();
+        const auto acquired = now();
         co_await lease.release();
-        all.meter.count(asked, acquired);
+        if (c.all.counting)
+            mine.count(c.what.latency, asked, acquired);
     }
-    if (--all.running == 0)
-        co_await all.locker.close();
+    {
+        const std::lock_guard lock_total(c.all.mutex);
+        c.all.total.add(mine);
+    }
+    if (--c.running == 0) {
+        c.after = c.locker.stats();
+        co_await c.locker.close();
+    }
 }
 
-asio::awaitable<void> watch_the_clock(crew& all, load wanted)
+bool all_connected(const holdfast::locker_stats& stats)
 {
-    asio::steady_timer timer(all.locker.get_executor(), wanted.warm_up);
-    co_await timer.async_wait(asio::use_awaitable);
-    all.meter.begin();
-    timer.expires_at(timer.expiry() + wanted.length);
-    co_await timer.async_wait(asio::use_awaitable);
-    all.meter.end();
+    return std::all_of(stats.nodes.begin(), stats.nodes.end(),
+        [](const holdfast::node_stats& node) { return node.connected; });
+}
+
+// When every node is connected, or is not going to be: nodes that miss the first requests would
+// make the count of all wrong.
+asio::awaitable<void> start(crew& c)
+{
+    const auto fail = [&c](std::exception_ptr e) {
+        c.all.fail(e);
+    };
+    const holdfast::lock lock(c.locker, "bench:first:" + std::to_string(c.first));
+    asio::steady_timer timer(c.locker.get_executor());
+    for (int i = 0; i < 50; ++i) {
+        holdfast::lease lease = co_await lock.acquire();
+        co_await lease.release();
+        c.before = c.locker.stats();
+        if (all_connected(c.before))
+            break;
+        timer.expires_after(std::chrono::milliseconds(10));
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    for (std::size_t i = c.first; i < c.first + c.coroutines; ++i) {
+        const std::string name = c.what.shared ? "bench:shared" : "bench:" + std::to_string(i);
+        asio::co_spawn(c.locker.get_executor(), work(c, name), fail);
+    }
+    c.all.is_ready();
+}
+
+holdfast::redlock_options options_for(const load& wanted)
+{
+    holdfast::redlock_options options;
+    if (wanted.fenced) {
+        options.fencing = holdfast::fencing::on;
+        options.fence.first_deployment = true; // the servers are as new as the measurement
+    }
+    return options;
+}
+
+void count_requests(const crew& c, result& measured)
+{
+    const std::uint64_t locks = c.after.acquired - c.before.acquired;
+    measured.all_locks += locks;
+    for (std::size_t i = 0; i < c.after.nodes.size(); ++i) {
+        const auto sent = c.after.nodes[i].commands - c.before.nodes[i].commands;
+        measured.more_requests += static_cast<std::int64_t>(sent - 2 * locks);
+    }
+}
+
+void run_crew(crew& c)
+{
+    try {
+        c.io.run();
+    } catch (...) {
+        c.all.fail(std::current_exception());
+    }
+}
+
+// On the calling thread: the others are busy.
+void watch_the_clock(signals& all, const load& wanted)
+{
+    all.wait(wanted.warm_up);
+    const auto begin = clock::now();
+    const double cpu_begin = cpu_seconds_now();
+    all.counting = true;
+    all.wait(wanted.length);
+    all.counting = false;
+    const std::lock_guard lock(all.mutex);
+    all.total.seconds = std::chrono::duration<double>(clock::now() - begin).count();
+    all.total.cpu_seconds = cpu_seconds_now() - cpu_begin;
     all.stopping = true;
-}
-
-void rethrow(std::exception_ptr error)
-{
-    if (error)
-        std::rethrow_exception(error);
 }
 
 } // namespace
 
 result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted)
 {
-    asio::io_context io(1);
-    crew all{holdfast::locker(io.get_executor(), holdfast::redlock(nodes)), meter(wanted)};
-    all.running = wanted.concurrency;
-    for (std::size_t i = 0; i < wanted.concurrency; ++i) {
-        const std::string name = wanted.shared ? "bench:shared" : "bench:" + std::to_string(i);
-        asio::co_spawn(io, work(all, name), rethrow);
+    if (wanted.threads == 0 || wanted.concurrency < wanted.threads)
+        throw std::invalid_argument("there must be a thread, and a lock in flight for each");
+    const std::size_t lockers = wanted.locker_each ? wanted.threads : 1;
+    signals all;
+    std::vector<std::unique_ptr<crew>> crews;
+    for (std::size_t i = 0; i < lockers; ++i) {
+        const std::size_t first = i * wanted.concurrency / lockers;
+        const std::size_t next = (i + 1) * wanted.concurrency / lockers;
+        crews.push_back(
+            std::make_unique<crew>(nodes, options_for(wanted), wanted, next - first, first, all));
+        all.contexts.push_back(&crews.back()->io);
     }
-    asio::co_spawn(io, watch_the_clock(all, wanted), rethrow);
-    io.run();
-    return all.meter.take();
+    {
+        std::vector<std::jthread> threads;
+        for (const auto& c : crews)
+            asio::co_spawn(c->io, start(*c), [&all](std::exception_ptr e) { all.fail(e); });
+        for (std::size_t i = 0; i < wanted.threads; ++i)
+            threads.emplace_back(run_crew, std::ref(*crews[i % lockers]));
+        watch_the_clock(all, wanted);
+    }
+    if (all.error)
+        std::rethrow_exception(all.error);
+    for (const auto& c : crews)
+        count_requests(*c, all.total);
+    return std::move(all.total);
 }
 
 } // namespace benchmark

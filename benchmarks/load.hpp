@@ -17,7 +17,11 @@ struct load {
     std::size_t concurrency = 256; // acquires and releases in flight
     std::chrono::milliseconds warm_up{200}, length{1'000};
     bool shared = false;  // all want one resource; otherwise each has its own
+    bool fresh = false;   // each lock is on a resource that nobody has used
     bool latency = false; // note how long each took
+    bool fenced = false;  // with fencing tokens; the nodes must have kept no lock without
+    std::size_t threads = 1;
+    bool locker_each = false; // has each thread; otherwise all run one
 };
 
 // What came of it, in `length` after the warm-up.
@@ -26,6 +30,30 @@ struct result {
     double cpu_seconds = 0; // of this process, user and system
     std::uint64_t locks = 0;
     std::vector<float> acquire_us, cycle_us; // of each lock, where they were wanted
+
+    // Of the whole run, for the library: requests to nodes beyond one to acquire and one to release
+    // for each lock and node. Small beside `all_locks`, unless locks cost more than these.
+    std::int64_t more_requests = 0;
+    std::uint64_t all_locks = 0;
+
+    // One more lock.
+    void count(bool with_latency, clock::time_point asked, clock::time_point acquired)
+    {
+        ++locks;
+        if (!with_latency)
+            return;
+        using us = std::chrono::duration<float, std::micro>;
+        acquire_us.push_back(us(acquired - asked).count());
+        cycle_us.push_back(us(clock::now() - asked).count());
+    }
+
+    // The locks of somebody else.
+    void add(const result& other)
+    {
+        locks += other.locks;
+        acquire_us.insert(acquire_us.end(), other.acquire_us.begin(), other.acquire_us.end());
+        cycle_us.insert(cycle_us.end(), other.cycle_us.begin(), other.cycle_us.end());
+    }
 
     double rate() const { return static_cast<double>(locks) / seconds; }
     double cpu_us() const { return cpu_seconds * 1e6 / static_cast<double>(locks); }
@@ -54,14 +82,8 @@ public:
 
     void count(clock::time_point asked, clock::time_point acquired)
     {
-        if (!counting_)
-            return;
-        ++result_.locks;
-        if (!latency_)
-            return;
-        using us = std::chrono::duration<float, std::micro>;
-        result_.acquire_us.push_back(us(acquired - asked).count());
-        result_.cycle_us.push_back(us(clock::now() - asked).count());
+        if (counting_)
+            result_.count(latency_, asked, acquired);
     }
 
     result take() { return std::move(result_); }

@@ -58,6 +58,10 @@ inline boost::json::object figures(result r)
 {
     boost::json::object all{
         {"locks", r.locks}, {"seconds", r.seconds}, {"cpu_seconds", r.cpu_seconds}};
+    if (r.all_locks != 0) {
+        all["all_locks"] = r.all_locks;
+        all["more_requests"] = r.more_requests;
+    }
     const auto add = [&all](const std::string& name, std::vector<float>& values) {
         if (values.empty())
             return;

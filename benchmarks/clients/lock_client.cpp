@@ -16,8 +16,10 @@ benchmark::result measure(
         const std::vector<holdfast::endpoint> nodes(urls.begin(), urls.end());
         return benchmark::run_holdfast(nodes, wanted);
     }
-    if (client != "wire_limit" || wanted.shared)
-        throw std::invalid_argument("the clients are holdfast and, not shared, wire_limit");
+    if (client != "wire_limit" || wanted.shared || wanted.fresh || wanted.fenced ||
+        wanted.threads != 1 || wanted.locker_each)
+        throw std::invalid_argument(
+            "the clients are holdfast, and wire_limit without more options");
     std::vector<std::uint16_t> ports;
     for (const std::string& url : urls)
         ports.push_back(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
@@ -27,16 +29,30 @@ benchmark::result measure(
 void run(int argc, char** argv)
 {
     std::string client = "holdfast";
-    bool shared = false;
+    bool shared = false, fresh = false, fenced = false, locker_each = false;
+    std::size_t threads = 1;
     benchmark::load_options options("lock_client");
     options.add()(
         "client", boost::program_options::value(&client)->default_value(client), "or wire_limit");
     options.add()("shared", boost::program_options::bool_switch(&shared),
         "all want one resource; otherwise each has its own");
+    options.add()("fresh", boost::program_options::bool_switch(&fresh),
+        "each lock is on a resource of its own that nobody has used");
+    options.add()("fenced", boost::program_options::bool_switch(&fenced),
+        "leases carry fencing tokens; the nodes must be new");
+    options.add()("threads",
+        boost::program_options::value(&threads)->default_value(threads)->value_name("N"),
+        "that run the locker");
+    options.add()("locker-each", boost::program_options::bool_switch(&locker_each),
+        "has each thread; otherwise all run one");
     if (!options.parse(argc, argv))
         return;
     benchmark::load wanted = options.wanted();
     wanted.shared = shared;
+    wanted.fresh = fresh;
+    wanted.fenced = fenced;
+    wanted.threads = threads;
+    wanted.locker_each = locker_each;
     benchmark::print(benchmark::figures(measure(client, wanted, options.nodes())));
 }
 

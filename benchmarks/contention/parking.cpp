@@ -95,24 +95,33 @@ asio::awaitable<void> use_share(const std::vector<lock>& locks, std::size_t& nex
     }
 }
 
-// A hundred at a time.
-asio::awaitable<void> use_each(car_park& here)
+asio::awaitable<void> use_each(
+    asio::io_context& io, const std::vector<lock>& locks, std::size_t at_once)
 {
-    std::size_t next = 0, running = 100;
+    std::size_t next = 0, running = at_once;
     for (std::size_t i = running; i > 0; --i)
-        asio::co_spawn(
-            here.io, use_share(here.locks, next), [&running](std::exception_ptr) { --running; });
+        asio::co_spawn(io, use_share(locks, next), [&running](std::exception_ptr) { --running; });
     while (running > 0)
         co_await asio::post(asio::use_awaitable);
-    asio::steady_timer stragglers(here.io, std::chrono::milliseconds(50));
+    asio::steady_timer stragglers(io, std::chrono::milliseconds(50));
     co_await stragglers.async_wait(asio::use_awaitable);
 }
 
-void make_locks(car_park& here, std::size_t count)
+std::vector<lock> make_locks(locker& owner, const std::string& prefix, std::size_t count)
 {
-    here.locks.reserve(count);
-    while (here.locks.size() < count)
-        here.locks.emplace_back(here.locker, "parking:" + std::to_string(here.locks.size()));
+    std::vector<lock> made;
+    made.reserve(count);
+    while (made.size() < count)
+        made.emplace_back(owner, prefix + std::to_string(made.size()));
+    return made;
+}
+
+// What operations in flight need stays, whichever resources they are on: it is no part of what a
+// resource leaves behind.
+asio::awaitable<void> get_going(car_park& here)
+{
+    const std::vector<lock> others = make_locks(here.locker, "going:", 3000);
+    co_await use_each(here.io, others, 300);
 }
 
 asio::awaitable<void> fill(car_park& here, const lock& taken, const parking_settings& given)
@@ -135,9 +144,9 @@ asio::awaitable<void> fill(car_park& here, const lock& taken, const parking_sett
     else if (given.what == "copies")
         here.locks.assign(given.count, taken);
     else
-        make_locks(here, given.count);
+        here.locks = make_locks(here.locker, "parking:", given.count);
     if (given.what == "used")
-        co_await use_each(here);
+        co_await use_each(here.io, here.locks, 100);
 }
 
 asio::awaitable<void> measure(car_park& here, const parking_settings& given)
@@ -145,6 +154,8 @@ asio::awaitable<void> measure(car_park& here, const parking_settings& given)
     const lock taken(here.locker, "parking:taken");
     co_await use(taken); // connected now
     const holdfast::lease lease = co_await taken.acquire();
+    if (given.what == "used")
+        co_await get_going(here);
     const usage before = used_now();
     co_await fill(here, taken, given);
     const usage after = used_now();

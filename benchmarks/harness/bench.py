@@ -15,10 +15,7 @@ import curves
 import plots
 import report
 import rows
-from figures import Row
 from programs import peers
-
-NOT_MEASURED = Row(9, "fenced mode: not in this version", [])
 
 
 class Plan:
@@ -76,12 +73,13 @@ def main():
         say(begin, f"left out: {why}")
     say(begin, "rows 1 to 3, and other libraries")
     all_rows, table = rows.rows_1_to_3(plan)
-    for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6)):
+    for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
+                            (11, rows.threads)):
         say(begin, f"row {number}")
         all_rows.append(measure(plan))
     say(begin, "rows 7, 8 and 10")
     all_rows += contention.rows(plan)
-    all_rows = sorted([*all_rows, NOT_MEASURED], key=lambda row: row.number)
+    all_rows = sorted(all_rows, key=lambda row: row.number)
     all_curves = {}
     if not arguments.no_plots:
         for name in ("concurrency", "nodes", "waiting", "leases"):

@@ -32,7 +32,7 @@ class Measure:
         value = self.values["median"]
         if self.relation == ">=":
             return value >= self.bound
-        return value <= self.bound
+        return value < self.bound if self.relation == "<" else value <= self.bound
 
     def missed_by(self):
         """How far the median is beyond the bound, as a part of it; 0 where it is not."""

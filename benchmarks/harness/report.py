@@ -1,6 +1,6 @@
 """The figures as a Markdown page."""
 
-RELATIONS = {">=": "≥", "<=": "≤"}
+RELATIONS = {">=": "≥", "<=": "≤", "<": "<"}
 
 
 def number(value):

@@ -1,5 +1,5 @@
-"""Rows 1 to 6: the library beside the limit of the wire, other libraries, and itself with nodes
-that are slow or down."""
+"""Rows 1 to 6, 9 and 11: the library beside the limit of the wire, other libraries, and itself:
+with nodes that are slow or down, with fencing tokens, with several threads."""
 
 from figures import Measure, Row, median, ratios, spread
 from programs import Nodes, holdfast, interleaved, run_json, wire_limit
@@ -106,6 +106,52 @@ def row_5(plan):
                 f"{many(median(rates['three']))} locks/s")
         for name, text in (("refused", "connections refused"),
                            ("black holes", "black holes"))])
+
+
+def row_9(plan):
+    client = holdfast(plan.build)
+    options = {"plain": {}, "fenced": {"fenced": True}, "fresh": {"fenced": True, "fresh": True}}
+    with Nodes(plan.build) as nodes:
+        results = interleaved({
+            name: lambda o=o: client.run(nodes.servers, 256, plan.run_ms, **o)
+            for name, o in options.items()}, plan.repetitions)
+    rates = {name: of(results, name, "rate") for name in results}
+    cpu = {name: of(results, name, "cpu_us") for name in results}
+    # Each second round sends at least one request more than an acquire and a release do.
+    more = {name: spread([100 * max(result["more_requests"], 0) / result["all_locks"]
+                          for result in results[name]]) for name in results}
+    requests = "second rounds, at most: requests beyond acquire and release"
+    return Row(9, "row 1 in fenced mode", [
+        Measure("locks/s to plain mode", ratios(rates["fenced"], rates["plain"]), ">=", 0.5,
+                absolute=f"{many(median(rates['fenced']))} and "
+                f"{many(median(rates['plain']))} locks/s"),
+        Measure("CPU of the client to plain mode", ratios(cpu["fenced"], cpu["plain"]), None, None,
+                absolute=f"{median(cpu['fenced']):.2f} and {median(cpu['plain']):.2f} us"),
+        Measure(requests, more["fenced"], "<", 1, "%",
+                f"in plain mode {more['plain']['median']:.2g} %"),
+        Measure("the same, each resource used for the first time", more["fresh"], "<", 1, "%")])
+
+
+def threads(plan):
+    """What is not in the design's table: several threads, with one locker or each with its own."""
+    client = holdfast(plan.build)
+    measures = []
+    for count in (5, 1):
+        options = {"one": {}, "shared": {"threads": 2},
+                   "each": {"threads": 2, "locker-each": True}}
+        with Nodes(plan.build, f"--count={count}") as nodes:
+            results = interleaved({
+                name: lambda o=o: client.run(nodes.servers, 256, plan.run_ms, **o)
+                for name, o in options.items()}, plan.repetitions)
+        text = f"{count} node{'s' if count > 1 else ''}"
+        for name, how in (("shared", "one locker for both"), ("each", "a locker each")):
+            for figure, what, unit in (("rate", "locks/s", "locks/s"), ("cpu_us", "CPU", "us")):
+                values, alone = of(results, name, figure), of(results, "one", figure)
+                precise = many if figure == "rate" else lambda value: f"{value:.2f}"
+                measures.append(Measure(
+                    f"{text}, {how}: {what} to one thread", ratios(values, alone), None, None,
+                    absolute=f"{precise(median(values))} and {precise(median(alone))} {unit}"))
+    return Row(11, "two threads, 256 coroutines", measures)
 
 
 def hold(plan, nodes, leases, milliseconds):
