@@ -48,6 +48,10 @@ void claim::granted(std::size_t node, core::time_point asked, std::uint64_t star
     claim_node& n = at[node];
     round_.record(node, vote::granted);
     n.again = false;
+    if (n.lost) {
+        n.state = key::healed;
+        return;
+    }
     n.state = key::ours;
     n.until = std::max(n.until, end_of(asked));
 }
@@ -67,16 +71,18 @@ void claim::renewed(std::size_t node, core::time_point asked) noexcept
 {
     claim_node& n = at[node];
     // The grant's own answer was lost, but here is the proof; not of a token, though.
-    if (n.state == key::asked && !fence)
+    if (n.state == key::asked && !fence && !n.lost)
         n.state = key::ours;
     n.until = std::max(n.until, end_of(asked));
 }
 
 void claim::missing(std::size_t node) noexcept
 {
-    // It may have been asked again after the renewal that found nothing.
-    at[node].state = at[node].open != 0 ? key::asked : key::absent;
-    at[node].until = core::long_ago;
+    claim_node& n = at[node];
+    n.lost = n.lost || n.state == key::ours;
+    // It may have been asked again after the request that found nothing.
+    n.state = n.open != 0 ? key::asked : key::absent;
+    n.until = core::long_ago;
 }
 
 void claim::healed(std::size_t node) noexcept

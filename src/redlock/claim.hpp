@@ -19,8 +19,8 @@ struct claim_node {
         unsent, // the SET waits for the connection
         asked,  // the SET has left, or may have; or it was granted with too small a token
         ours,   // granted in the round that made the lease
-        healed, // set again later, or granted with a token that is not that of the lease: keeps
-                // others out, but proves nothing
+        healed, // set again after it was lost, or granted with a token that is not that of the
+                // lease: keeps others out, but proves nothing
     };
     key state = key::absent;
     std::uint8_t open = 0;                   // requests under way that may make it ours
@@ -32,6 +32,7 @@ struct claim_node {
     bool was_arbiter : 1 = false;            // of this attempt
     bool others_wait : 1 = false;            // in its queue, when it was looked at
     bool again : 1 = false;                  // it has refused and will be asked again
+    bool lost : 1 = false;                   // it was ours, and then was found missing
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
 
@@ -72,7 +73,8 @@ public:
     void not_granted(std::size_t node, vote v) noexcept;
     // What it said to a RAISE. Precondition: the round has named the node.
     void raised(std::size_t node, raise_answer answer) noexcept;
-    // A renewal that was queued at `asked` was confirmed; or our key was found missing.
+    // A renewal that was queued at `asked` was confirmed; or our key was found missing: a node that
+    // loses it does not count any more, whatever it grants later.
     void renewed(std::size_t node, core::time_point asked) noexcept;
     void missing(std::size_t node) noexcept;
     // A SET that was sent to heal a node has been granted.

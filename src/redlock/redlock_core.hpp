@@ -144,6 +144,7 @@ private:
         core::claim_id id, core::time_point asked, std::uint64_t start, core::time_point now);
     void note_queue_error(std::size_t node, std::string_view text);
     void on_confirmed(std::size_t node, const request& r, reply answer, core::time_point now);
+    bool finds_missing(std::size_t node, claim& c, core::claim_id id, core::time_point now);
     void on_renewed(
         std::size_t node, core::slot_id id, bool by_text, reply answer, core::time_point now);
     void on_watched(

@@ -133,7 +133,8 @@ void redlock_core::on_asked(std::size_t node, const request& r, reply answer, ti
         if (confirms && a.said == vote::granted)
             c->at[node].queued = c->everywhere; // see on_confirmed()
         c->fence->troubles[node] = a.trouble;
-        on_vote(node, id, a.said, r.sent, now, a.start);
+        if (!confirms || a.said != vote::refused || !finds_missing(node, *c, id, now))
+            on_vote(node, id, a.said, r.sent, now, a.start);
     }
     if (a.said == vote::unknown)
         fail_session(node, now);

@@ -69,9 +69,23 @@ void redlock_core::on_confirmed(std::size_t node, const request& r, reply answer
     // Who had its turn while it asked to stand there once more, stands there once more.
     if (said == vote::granted)
         c->at[node].queued = c->everywhere;
-    on_vote(node, id, said, r.sent, now);
+    if (said != vote::refused || !finds_missing(node, *c, id, now))
+        on_vote(node, id, said, r.sent, now);
     if (said == vote::unknown)
         fail_session(node, now);
+}
+
+// What is not there for us to confirm, although it was granted before, has been lost since: the
+// node executes what we send in its order.
+bool redlock_core::finds_missing(std::size_t node, claim& c, claim_id id, time_point now)
+{
+    if (c.at[node].state != key::ours || (c.phase != stage::asking && c.phase != stage::held))
+        return false;
+    c.answered(node);
+    c.missing(node);
+    if (c.phase == stage::held)
+        report(id, now);
+    return true;
 }
 
 // A node that still refuses when the arbiter has handed over is asked again: at once, then after
@@ -81,7 +95,7 @@ bool redlock_core::ask_again(std::size_t node, claim_id id, time_point now)
     claim& c = claims_[id];
     claim_node& n = c.at[node];
     const bool open = c.phase == stage::asking || c.phase == stage::held;
-    if (!c.handed_over || node == c.arbiter || !open || n.refusals >= most_refusals)
+    if (!c.handed_over || node == c.arbiter || !open || n.lost || n.refusals >= most_refusals)
         return false;
     n.state = key::absent;
     if (n.refusals++ == 0 && sessions_[node]->now() == node_session::reachability::ready) {

@@ -49,7 +49,8 @@ public:
         }
         ++p.sets;
         ++p.open;
-        p.may_count = round_ = true;
+        p.may_count = !p.lost;
+        round_ = true;
     }
 
     void enqueued(std::size_t node, std::string_view reference)
@@ -143,6 +144,8 @@ public:
             p.queued = false;
             grant(p, sent);
         } else {
+            ++p.refused;
+            lose(p, sure);
             forget(p, sure);
         }
         compare();
@@ -155,8 +158,10 @@ public:
         if (confirmed) {
             p.ours = p.may_count;
             p.until = std::max(p.until, sent + terms.ttl - terms.drift);
-        } else if (p.open == 0) { // else it is asked again already
-            forget(p, sure);
+        } else {
+            lose(p, sure);
+            if (p.open == 0) // else it is asked again already
+                forget(p, sure);
         }
         compare();
     }
@@ -203,6 +208,7 @@ private:
     struct place {
         bool may_count = false; // asked in the round, and not found missing since
         bool ours = false;
+        bool lost = false; // it was ours, and then was not: what it grants later proves nothing
         bool removing = false;
         bool queued = false;
         std::string reference; // of its place in the queue
@@ -219,7 +225,7 @@ private:
 
     void grant(place& p, core::time_point sent)
     {
-        p.ours = p.may_count = true;
+        p.ours = p.may_count = !p.lost;
         p.until = std::max(p.until, sent + terms.ttl - terms.drift);
     }
 
@@ -230,6 +236,12 @@ private:
             return;
         p.ours = false;
         p.may_count = p.may_count && p.open > 0;
+    }
+
+    static void lose(place& p, bool sure)
+    {
+        p.lost = p.lost || (p.ours && sure);
+        p.ours = p.ours && !p.lost;
     }
 
     void compare()

@@ -148,6 +148,23 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_a_grant)
     BOOST_TEST(c.valid_until() == ends(300ms));
 }
 
+// What is granted to a lease by a node that has lost its key does not count, however it is told.
+BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
+{
+    claim c = granted_by_all(3);
+    c.missing(0);
+    c.sent(0, at(100ms));
+    c.granted(0, at(100ms));
+    BOOST_TEST((c.at[0].state == key::healed));
+    BOOST_TEST(c.valid_until() == ends(1ms));
+    c.missing(1);
+    c.sent(1, at(100ms));
+    c.not_granted(1, vote::unknown);
+    c.renewed(1, at(200ms));
+    BOOST_TEST(c.may_hold(1));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
 // A renewal counts from when it was asked, and an older one that is answered late takes nothing
 // back.
 BOOST_AUTO_TEST_CASE(renewals_only_lengthen)
@@ -187,8 +204,8 @@ BOOST_AUTO_TEST_CASE(a_second_request_lends_nothing)
     c.missing(0);
     c.missing(1);
     BOOST_TEST(c.valid_until() == core::long_ago);
-    c.granted(0, at(500ms));
-    BOOST_TEST(c.valid_until() == ends(100ms));
+    c.granted(0, at(500ms)); // after it was missing
+    BOOST_TEST(c.valid_until() == core::long_ago);
 }
 
 // A renewal that found nothing says nothing of a request that was sent after it.

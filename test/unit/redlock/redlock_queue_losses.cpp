@@ -199,6 +199,76 @@ BOOST_AUTO_TEST_CASE(missing_after_a_confirmation_by_text)
     BOOST_TEST(c.events() == "8 lost");
 }
 
+// A lease, after a wait of a second: so long that it stands in all queues.
+struct waited_fixture : queue_fixture {
+    explicit waited_fixture(std::size_t count) : queue_fixture(count)
+    {
+        terms.ttl = 5s;
+        const auto first = acquire(7, 'x');
+        ours = ask_in_turn(8, 'y');
+        beside = (arbiter() + 1) % count;
+        pass(1100ms);
+        const std::string shown = reply(0, {"ZRANGE", "A:holdfast:queue", "0", "0"});
+        place = shown.substr(shown.find(std::string(32, 'y')));
+        place.resize(place.find('\r'));
+        core->release(first, now);
+        run();
+        BOOST_TEST(events() == "7 released, 8 granted for 4988");
+    }
+    // A node says that it is our turn.
+    void tell(std::size_t node)
+    {
+        reply(node, {"PUBLISH", place.substr(48), place.substr(0, 48)});
+        run();
+    }
+
+    core::claim_id ours = 0;
+    std::size_t beside = 0; // a node that is not the arbiter, if there is one
+    std::string place;
+};
+
+// Who is told of a turn that is not his, and finds that his key is gone, has lost it. Found by
+// fuzzing.
+BOOST_AUTO_TEST_CASE(missing_where_our_turn_has_come_again)
+{
+    waited_fixture c(1);
+    c.tell(0);
+    BOOST_TEST(c.events() == "");
+    c.nodes[0].forget_keys();
+    c.tell(0);
+    BOOST_TEST(c.events() == "8 lost");
+    BOOST_TEST(c.holders('y') == 0u);
+}
+
+// What a node grants after it has lost our key keeps others out, but does not count, in whatever
+// way it came to grant it. Found by fuzzing.
+BOOST_AUTO_TEST_CASE(a_turn_at_a_node_that_has_lost_the_key)
+{
+    waited_fixture c(3);
+    c.nodes[c.beside].forget_keys();
+    c.renew(c.ours);
+    c.reply(c.beside, {"SET", "A", std::string(32, 'y'), "PX", "500"}); // it hands over to us
+    c.tell(c.beside);
+    c.renew(c.ours);
+    BOOST_TEST(c.holders('y') == 3u);
+    BOOST_TEST(c.events() == "");
+    c.nodes[(c.beside + 1) % 3].forget_keys();
+    c.renew(c.ours);
+    BOOST_TEST(c.events().starts_with("8 lost"));
+}
+
+// Told of a turn that is not ours, we leave it to the next renewal to heal what was lost.
+BOOST_AUTO_TEST_CASE(no_turn_at_a_node_that_has_lost_the_key)
+{
+    waited_fixture c(3);
+    c.nodes[c.beside].forget_keys();
+    c.renew(c.ours);
+    c.tell(c.beside);
+    BOOST_TEST(c.holders('y') == 2u);
+    c.renew(c.ours);
+    BOOST_TEST(c.holders('y') == 3u); // healed
+}
+
 // The same when the arbiter is the quickest to answer, and the free ones follow.
 BOOST_AUTO_TEST_CASE(the_arbiter_answers_first)
 {
