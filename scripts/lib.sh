@@ -42,16 +42,16 @@ boost_suffix() {
     fi
 }
 
-# The Clang to fuzz with, 16 or newer: one that is installed or, failing that, one that can be.
+# The Clang to fuzz with, the oldest from 16: one that is installed or else one that can be.
 clang_version() {
     local version
-    for version in {30..16}; do
+    for version in {16..30}; do
         if installed "clang-$version" && installed "libclang-rt-$version-dev"; then
             echo "$version"
             return
         fi
     done
-    for version in {30..16}; do
+    for version in {16..30}; do
         if [[ $(version_of "clang-$version") == [0-9]* ]]; then
             echo "$version"
             return
