@@ -211,6 +211,10 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
+        // A wrong node can answer what has been queued just now, which is never seen once the
+        // connection is closed.
+        for (auto& [name, b] : open)
+            b.blurred = b.blurred || (!sure && !honest);
         if (text[0] == "SET") {
             if (claim_book* const b = find(text[2]))
                 b->answered(at, answer, c.queued, c.in_renewal, sure);
