@@ -46,8 +46,9 @@ void claim::granted_no_tokens(std::size_t node, vote v) noexcept
 void claim::raised(std::size_t node, raise_answer answer) noexcept
 {
     fence->round.record_raise(node, answer);
-    if (at[node].state == key::asked && answer != raise_answer::unknown)
-        at[node].state = answer == raise_answer::ok ? key::ours : key::healed;
+    claim_node& n = at[node];
+    if (n.state == key::asked && answer != raise_answer::unknown)
+        n.state = answer == raise_answer::ok && !n.lost ? key::ours : key::healed;
 }
 
 // Of the nodes that have granted, some do not count, or not yet: they may hold our key.

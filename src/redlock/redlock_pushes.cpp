@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t token_length = 32;
 
+// More requests than that are not under way to a node for one claim, however often it calls.
+constexpr unsigned most_open = 16;
+
 std::optional<claim_id> claim_of(std::string_view reference)
 {
     claim_id id = 0;
@@ -61,8 +64,9 @@ void redlock_core::on_turn(std::size_t node, std::string_view message, time_poin
         send_confirm(node, *id, false, now);
         begin_round(*id, now);
     } else if (c->phase == stage::asking || c->phase == stage::held) {
-        send_confirm(node, *id, false, now); // we had gone on without it: one node more
-    }                                        // else it is being deleted
+        if (c->at[node].open < most_open)
+            send_confirm(node, *id, false, now); // we had gone on without it: one node more
+    }                                            // else it is being deleted
 }
 
 // Whoever uses the key without the queue tells nobody when he is done. The arbiter does, but once,

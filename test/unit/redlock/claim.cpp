@@ -308,6 +308,26 @@ BOOST_AUTO_TEST_CASE(states_follow_the_token)
     }
 }
 
+// A node that has lost our key, and has it again by the time it is raised, does not count.
+BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
+{
+    claim c = claim_over(2);
+    c.begin_fence();
+    c.sent(0, at(0ms));
+    c.answered(0);
+    c.granted(0, at(0ms), 1024);
+    BOOST_TEST((c.at[0].state == key::ours));
+    c.missing(0);
+    c.sent(0, at(10ms)); // a confirmation
+    c.sent(1, at(0ms));
+    c.answered(1);
+    c.granted(1, at(0ms), 2048);
+    BOOST_REQUIRE(c.fence->round.next_raise().has_value());
+    c.raised(0, raise_answer::ok);
+    BOOST_TEST((c.at[0].state == key::healed));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
 // A node that grants a second time changes nothing; had it lost our key before, it never counts
 // again.
 BOOST_AUTO_TEST_CASE(the_first_grant_counts)

@@ -240,6 +240,23 @@ BOOST_AUTO_TEST_CASE(missing_where_our_turn_has_come_again)
     BOOST_TEST(c.holders('y') == 0u);
 }
 
+// A node that calls and calls is not answered each time, and nothing is miscounted for it.
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_stop_to_tell)
+{
+    waited_fixture c(1);
+    c.nodes[0].commands();
+    c.nodes[0].silent = true;
+    for (int i = 0; i < 300; ++i)
+        c.tell(0);
+    c.nodes[0].silent = false;
+    c.run();
+    const std::string asked = c.nodes[0].commands();
+    BOOST_TEST(std::count(asked.begin(), asked.end(), 'A') == 16);
+    c.nodes[0].forget_keys();
+    c.tell(0);
+    BOOST_TEST(c.events().ends_with("8 lost"));
+}
+
 // What a node grants after it has lost our key keeps others out, but does not count, in whatever
 // way it came to grant it. Found by fuzzing.
 BOOST_AUTO_TEST_CASE(a_turn_at_a_node_that_has_lost_the_key)
