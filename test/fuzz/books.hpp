@@ -100,9 +100,9 @@ public:
         } else if (v.what == resp::kind::null) {
             ++refusals;
             p.refused += to_heal ? 0u : 1u;
-            forget(p, sure);
+            forget(p, sure && !p.ours); // else our own key refuses it
         } else if (v.what == resp::kind::error) {
-            forget(p, sure);
+            forget(p, sure && !p.ours);
         }
         compare();
     }
