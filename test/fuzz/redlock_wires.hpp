@@ -6,6 +6,7 @@
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/node_commands.hpp"
+#include "fuzz/redlock_settings.hpp"
 #include "support/times.hpp"
 
 #include <algorithm>
@@ -19,29 +20,8 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr core::duration connect_timeout = std::chrono::seconds(2);
 inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of who waits
 inline constexpr std::string_view token_start = "7e57c0de7e57c0de7e57";
-
-inline std::vector<redis::node_settings> redlock_settings(std::size_t count)
-{
-    std::vector<redis::node_settings> all(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::string name = "node" + std::to_string(i);
-        all[i] = {.where = {.host = name, .port = 6379, .path = {}},
-            .name = name,
-            .user = {},
-            .password = {},
-            .client_name = {},
-            .connect_timeout = connect_timeout,
-            .silence_timeout = 10s,
-            .reconnect_min = 50ms,
-            .reconnect_max = 2s,
-            .max_requests = 32,
-            .max_bytes = 16 * 1024};
-    }
-    return all;
-}
 
 // A Redlock core, its nodes, and the books of its claims, which are kept by what goes over the
 // wires.

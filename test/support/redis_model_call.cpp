@@ -155,8 +155,8 @@ std::string redis_model::call::command::refusal(const call& c) const
     if (!(flags & before_auth) && !c.authenticated())
         return "NOAUTH Authentication required.";
     const std::string_view why = refused_by_state(c);
-    const trouble state = c.server.state;
-    const bool looked_at_later = state == trouble::loading || state == trouble::busy;
+    const trouble in_the_way = c.server.state;
+    const bool looked_at_later = in_the_way == trouble::loading || in_the_way == trouble::busy;
     if ((why.empty() || looked_at_later) && !(flags & while_listening) && c.only_listens())
         return "ERR Can't execute '" + std::string(full_name) +
                "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "

@@ -236,9 +236,9 @@ void redis_model::call::fenced::acquire()
     const auto stored = read(record), holder = read(lock), highest = read(counter);
     look();
 
-    const std::size_t before = c.out.size();
+    const std::size_t replied = c.out.size();
     const lua_number from = grants_from(stored);
-    if (c.out.size() != before)
+    if (c.out.size() != replied)
         return;
     // if now<from then return {-1,from-now,now} end
     if (now < *from)

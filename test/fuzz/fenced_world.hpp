@@ -1,0 +1,196 @@
+#pragma once
+
+#include "redlock/redlock_core.hpp"
+
+#include "fuzz/fenced_node.hpp"
+#include "fuzz/redlock_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace holdfast::fuzz {
+
+// Two clients and their nodes. Every call of a core is followed by all that comes of it, and that
+// is compared with what leases and tokens promise.
+struct fenced_world {
+    using event = core::backend_event::what;
+    enum class stage { asking, held, releasing };
+
+    struct claim {
+        std::size_t client = 0;
+        core::claim_id id = 0;
+        std::string resource;
+        core::claim_terms terms{};
+        stage now = stage::asking;
+        core::time_point told = core::long_ago;
+        std::uint64_t least = 0; // tokens that had been given before it was begun are smaller
+        std::uint64_t token = 0;
+    };
+
+    explicit fenced_world(input& choices)
+        : in(choices),
+          trouble(in.below(4)),
+          nodes(1 + in.below(5))
+    {
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            nodes[i] = std::make_unique<fenced_node>(i, clients.size());
+        for (std::size_t c = 0; c < clients.size(); ++c) {
+            clients[c] = std::make_unique<redis::redlock_core>(
+                redlock_settings(nodes.size()), core::duration(50ms), c + 1, fence_terms);
+            for (std::size_t i = 0; i < nodes.size(); ++i)
+                nodes[i]->clients[c].end = clients[c]->connections()[i];
+        }
+        wake();
+    }
+
+    input& in;
+    // Beyond restarts with everything, lost scripts and connections: nodes restart with nothing;
+    // locks are lost, and nothing else; clocks are set.
+    const std::size_t trouble;
+    bool forgets() const { return trouble == 1; }
+    bool loses_locks() const { return trouble == 2; }
+    bool sets_clocks() const { return trouble == 3; }
+    bool excludes() const { return trouble < 2; }
+
+    std::array<std::unique_ptr<redis::redlock_core>, 2> clients;
+    std::vector<std::unique_ptr<fenced_node>> nodes;
+    core::time_point now = holdfast::test::start;
+    std::map<std::uint64_t, claim> open;                   // by tag
+    std::map<std::string, std::set<std::uint64_t>> tokens; // given, by resource
+
+    template <class Call>
+    void act(Call call)
+    {
+        call();
+        take_events();
+        for (bool changed = true; changed; take_events()) {
+            changed = false;
+            for (const auto& n : nodes)
+                changed = n->follow(now) || changed;
+        }
+    }
+
+    void take_events()
+    {
+        for (const auto& client : clients) {
+            while (const auto e = client->next_event()) {
+                if (e->kind != event::frees)
+                    take(*e);
+            }
+        }
+    }
+
+    std::uint64_t largest(const std::string& resource) const
+    {
+        const auto found = tokens.find(resource);
+        return found == tokens.end() || found->second.empty() ? 0 : *found->second.rbegin();
+    }
+
+    void give(claim& c, std::optional<std::uint64_t> token)
+    {
+        check(token.has_value(), "whoever is granted a lease is given a token");
+        check(tokens[c.resource].insert(*token).second, "nobody is given a token twice");
+        check(*token > c.least, "tokens that are asked for later are larger");
+        c.token = *token;
+    }
+
+    void take(const core::backend_event& e)
+    {
+        const auto found = open.find(e.tag);
+        check(found != open.end(), "nothing is heard of a claim that has ended");
+        claim& c = found->second;
+        switch (e.kind) {
+        case event::granted:
+            check(c.now == stage::asking, "an attempt ends once");
+            give(c, e.fence);
+            c.now = stage::held;
+            [[fallthrough]];
+        case event::validity:
+            check(c.now == stage::held && e.valid_until > now, "what is valid has not ended");
+            c.told = e.valid_until;
+            check_exclusion(e.tag, c);
+            return;
+        case event::lost:
+            check(c.now == stage::held, "what is lost was held");
+            c.told = core::long_ago;
+            return;
+        case event::refused:
+            check(c.now == stage::asking && e.reason != errc{}, "a refusal has a reason");
+            open.erase(found);
+            return;
+        case event::released:
+            check(c.now == stage::releasing, "a release ends once");
+            open.erase(found);
+            return;
+        case event::alone:
+        case event::frees:
+            return;
+        }
+    }
+
+    void check_exclusion(std::uint64_t tag, const claim& valid) const
+    {
+        for (const auto& [other, c] : open) {
+            check(!excludes() || other == tag || c.now != stage::held ||
+                      c.resource != valid.resource || c.told <= now,
+                "no two leases on one resource at once");
+        }
+    }
+
+    core::time_point wake_at() const
+    {
+        return std::min(clients[0]->wake_at(), clients[1]->wake_at());
+    }
+
+    void wake()
+    {
+        act([] {});
+        for (unsigned wakes = 0; wake_at() <= now; ++wakes) {
+            check(wakes < 100, "a core that was woken can sleep");
+            act([&] {
+                for (const auto& client : clients)
+                    client->wake(now);
+            });
+        }
+    }
+
+    void pass(core::duration d)
+    {
+        const core::time_point end = now + d;
+        for (wake(); wake_at() <= end; wake())
+            now = wake_at();
+        now = end;
+    }
+
+    // Lets all that a node does happen at once; true if that is anything.
+    bool serve(fenced_node& n)
+    {
+        bool changed = false;
+        for (fenced_node::connection& c : n.clients) {
+            act([&] {
+                changed = n.take(c, SIZE_MAX) || changed;
+                changed = n.execute(c, now) || changed;
+                changed = n.deliver(c, SIZE_MAX, now) || changed;
+            });
+        }
+        return changed;
+    }
+    void serve_all()
+    {
+        for (int rounds = 0; rounds < 8; ++rounds) {
+            bool changed = false;
+            for (const auto& n : nodes)
+                changed = serve(*n) || changed;
+            if (!changed)
+                return;
+        }
+    }
+};
+
+} // namespace holdfast::fuzz
