@@ -2,10 +2,10 @@
 
 #include "core/connection.hpp"
 #include "redlock/fence_settings.hpp"
-#include "redlock/script_call.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
+#include "support/node_record.hpp"
 #include "support/redis_model.hpp"
 #include "support/times.hpp"
 
@@ -50,11 +50,7 @@ public:
                     c.back += bytes;
             }
         };
-        using redis::in_ms;
-        command("SET hf:n \"" + std::to_string(in_ms(fence_terms.quarantine)) + " " +
-                    std::to_string(in_ms(fence_terms.ahead)) + " " +
-                    std::to_string(in_ms(fence_terms.counter_lifetime)) + " " + name_ + "0 1\"",
-            test::start);
+        command("SET hf:n \"" + test::node_record(fence_terms, name_ + "0") + "\"", test::start);
     }
     // What is sent to its clients finds them here.
     fenced_node(const fenced_node&) = delete;

@@ -1,6 +1,6 @@
 #include "simulation/server.hpp"
 
-#include "redlock/script_call.hpp"
+#include "support/node_record.hpp"
 
 #include <optional>
 #include <utility>
@@ -78,10 +78,7 @@ void server::execute(std::string_view command)
 
 void server::remember(const redis::fence_settings& terms)
 {
-    using redis::in_ms;
-    execute("SET hf:n \"" + std::to_string(in_ms(terms.quarantine)) + " " +
-            std::to_string(in_ms(terms.ahead)) + " " +
-            std::to_string(in_ms(terms.counter_lifetime)) + " " + run_id_ + " 1\"\r\n");
+    execute("SET hf:n \"" + test::node_record(terms, run_id_) + "\"\r\n");
     take_snapshot();
 }
 

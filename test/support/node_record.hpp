@@ -1,0 +1,20 @@
+#pragma once
+
+#include "redlock/fence_settings.hpp"
+#include "redlock/script_call.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::test {
+
+// What a node without a restart behind it keeps under redis::record_key: the terms that all clients
+// agree on, its run_id, and a time from which it grants that has long passed.
+inline std::string node_record(const redis::fence_settings& terms, std::string_view run_id)
+{
+    using redis::in_ms;
+    return std::to_string(in_ms(terms.quarantine)) + " " + std::to_string(in_ms(terms.ahead)) +
+           " " + std::to_string(in_ms(terms.counter_lifetime)) + " " + std::string(run_id) + " 1";
+}
+
+} // namespace holdfast::test
