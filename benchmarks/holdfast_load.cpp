@@ -1,13 +1,12 @@
 #include "holdfast_load.hpp"
 
+#include "connected.hpp"
+
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -111,30 +110,14 @@ asio::awaitable<void> work(crew& c, std::string name)
     }
 }
 
-bool all_connected(const holdfast::locker_stats& stats)
-{
-    return std::all_of(stats.nodes.begin(), stats.nodes.end(),
-        [](const holdfast::node_stats& node) { return node.connected; });
-}
-
-// When every node is connected, or is not going to be: nodes that miss the first requests would
-// make the count of all wrong.
+// Nodes that miss the first requests would make the count of all wrong.
 asio::awaitable<void> start(crew& c)
 {
     const auto fail = [&c](std::exception_ptr e) {
         c.all.fail(e);
     };
-    const holdfast::lock lock(c.locker, "bench:first:" + std::to_string(c.first));
-    asio::steady_timer timer(c.locker.get_executor());
-    for (int i = 0; i < 50; ++i) {
-        holdfast::lease lease = co_await lock.acquire();
-        co_await lease.release();
-        c.before = c.locker.stats();
-        if (all_connected(c.before))
-            break;
-        timer.expires_after(std::chrono::milliseconds(10));
-        co_await timer.async_wait(asio::use_awaitable);
-    }
+    co_await connected(c.locker, "bench:first:" + std::to_string(c.first));
+    c.before = c.locker.stats();
     for (std::size_t i = c.first; i < c.first + c.coroutines; ++i) {
         const std::string name = c.what.shared ? "bench:shared" : "bench:" + std::to_string(i);
         asio::co_spawn(c.locker.get_executor(), work(c, name), fail);

@@ -1,18 +1,18 @@
 // Holds many leases, which the library renews, and prints what that takes as one line of JSON.
 #include "command_line.hpp"
+#include "connected.hpp"
+#include "held_leases.hpp"
 #include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <malloc.h>
 
-#include <algorithm>
 #include <chrono>
 
 namespace {
@@ -42,56 +42,12 @@ struct usage {
 struct holder {
     settings wanted;
     holdfast::locker locker;
-    std::vector<holdfast::lease> leases{};
-    std::size_t next = 0, running = 0;
+    benchmark::held_leases held{locker, "held:", std::chrono::milliseconds(wanted.ttl_ms)};
 };
-
-holdfast::lock make_lock(holder& all, const std::string& name)
-{
-    holdfast::lock_options options;
-    options.ttl = std::chrono::milliseconds(all.wanted.ttl_ms);
-    options.wait = holdfast::forever;
-    return holdfast::lock(all.locker, name, options);
-}
-
-asio::awaitable<void> acquire_share(holder& all)
-{
-    while (all.next < all.wanted.leases) {
-        const holdfast::lock lock = make_lock(all, "held:" + std::to_string(all.next++));
-        holdfast::lease lease = co_await lock.acquire();
-        all.leases.push_back(std::move(lease));
-    }
-    --all.running;
-}
-
-asio::awaitable<void> release_share(holder& all)
-{
-    while (!all.leases.empty()) {
-        holdfast::lease last = std::move(all.leases.back());
-        all.leases.pop_back();
-        co_await last.release();
-    }
-    --all.running;
-}
-
-// A hundred at a time.
-asio::awaitable<void> share_out(holder& all, asio::awaitable<void> (*share)(holder&))
-{
-    all.running = 100;
-    for (std::size_t i = all.running; i > 0; --i)
-        asio::co_spawn(all.locker.get_executor(), share(all), [](std::exception_ptr error) {
-            if (error)
-                std::rethrow_exception(error);
-        });
-    while (all.running > 0)
-        co_await asio::post(asio::use_awaitable);
-}
 
 void print_figures(
     holder& all, const usage& empty, const usage& full, const usage& end, std::uint64_t renewals)
 {
-    const auto held = static_cast<std::uint64_t>(std::count_if(
-        all.leases.begin(), all.leases.end(), [](const auto& lease) { return lease.held(); }));
     const auto stats = all.locker.stats();
     const double seconds = std::chrono::duration<double>(end.when - full.when).count();
     const auto each = static_cast<double>(all.wanted.leases);
@@ -102,19 +58,14 @@ void print_figures(
         {"allocated_bytes_each", (end.allocated - empty.allocated) / each},
         {"resident_bytes_each", (end.resident - empty.resident) / each},
         {"resident_bytes", end.resident}, {"renewals", stats.renewals - renewals},
-        {"lost", stats.lost}, {"not_held", all.wanted.leases - held}});
+        {"lost", stats.lost}, {"not_held", all.held.lost()}});
 }
 
 asio::awaitable<void> hold_all(holder& all)
 {
-    {
-        const holdfast::lock first = make_lock(all, "held:first"); // connected afterwards
-        holdfast::lease lease = co_await first.acquire();
-        co_await lease.release();
-    }
+    co_await benchmark::connected(all.locker, "held:first");
     const usage empty;
-    all.leases.reserve(all.wanted.leases);
-    co_await share_out(all, acquire_share);
+    co_await all.held.acquire(all.wanted.leases);
     const std::uint64_t renewals = all.locker.stats().renewals;
     const usage full;
     asio::steady_timer timer(
@@ -122,7 +73,7 @@ asio::awaitable<void> hold_all(holder& all)
     co_await timer.async_wait(asio::use_awaitable);
     const usage end;
     print_figures(all, empty, full, end, renewals);
-    co_await share_out(all, release_share);
+    co_await all.held.release();
     co_await all.locker.close();
 }
 

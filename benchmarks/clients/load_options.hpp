@@ -2,8 +2,8 @@
 
 #include "command_line.hpp"
 #include "load.hpp"
+#include "quantiles.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace benchmark {
@@ -45,14 +45,6 @@ private:
     std::vector<std::string> nodes_;
 };
 
-inline double quantile(std::vector<float>& values, double part)
-{
-    const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1));
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
-    std::nth_element(values.begin(), at, values.end());
-    return static_cast<double>(*at);
-}
-
 // What such a program prints.
 inline boost::json::object figures(result r)
 {
@@ -62,15 +54,8 @@ inline boost::json::object figures(result r)
         all["all_locks"] = r.all_locks;
         all["more_requests"] = r.more_requests;
     }
-    const auto add = [&all](const std::string& name, std::vector<float>& values) {
-        if (values.empty())
-            return;
-        all[name + "_p50"] = quantile(values, 0.5);
-        all[name + "_p99"] = quantile(values, 0.99);
-        all[name + "_max"] = quantile(values, 1);
-    };
-    add("acquire_us", r.acquire_us);
-    add("cycle_us", r.cycle_us);
+    add_quantiles(all, "acquire_us", r.acquire_us);
+    add_quantiles(all, "cycle_us", r.cycle_us);
     return all;
 }
 

@@ -15,7 +15,7 @@ void report::describe(const std::string& redis_info)
 {
     auto& machine = part("machine");
     const char* separator = "";
-    for (const auto& [name, value] : describe_machine(redis_info)) {
+    for (const auto& [name, value] : benchmark::describe_machine(redis_info)) {
         print("%s%s: %s", separator, name.c_str(), value.c_str());
         machine[name] = value;
         separator = ", ";

@@ -1,5 +1,6 @@
 // Starts throw-away Redis servers for the harness, and addresses where something is wrong; prints
-// where they are as one line of JSON, and takes them down when its standard input ends.
+// what they are as one line of JSON, and takes them down when its standard input ends.
+#include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 
@@ -57,11 +58,14 @@ public:
             silent_.emplace_back(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     }
 
-    json::object addresses() const
+    // Where they are, their processes, and what runs them.
+    json::object description()
     {
-        json::array slow, prompt, refused, black_holes, servers;
-        for (const auto& server : servers_)
+        json::array slow, prompt, refused, black_holes, servers, pids;
+        for (const auto& server : servers_) {
             servers.emplace_back(server.url());
+            pids.emplace_back(server.pid());
+        }
         for (const auto& proxy : slow_)
             slow.emplace_back(proxy.url());
         for (const auto& proxy : prompt_)
@@ -70,8 +74,12 @@ public:
             refused.emplace_back(url(socket.local_endpoint().port()));
         for (const auto& acceptor : silent_)
             black_holes.emplace_back(url(acceptor.local_endpoint().port()));
-        return {{"servers", servers}, {"slow", slow}, {"prompt", prompt}, {"refused", refused},
-            {"black_holes", black_holes}};
+        json::object machine;
+        const auto info = servers_.front().command({"INFO", "server"});
+        for (const auto& [name, value] : benchmark::describe_machine(info))
+            machine[name] = value;
+        return {{"servers", servers}, {"pids", pids}, {"slow", slow}, {"prompt", prompt},
+            {"refused", refused}, {"black_holes", black_holes}, {"machine", machine}};
     }
 
 private:
@@ -112,8 +120,8 @@ try {
     if (!parse(wanted, argc, argv))
         return 0;
     std::signal(SIGINT, SIG_IGN); // the harness hears it, and lets us go
-    const nodes all(wanted);
-    std::cout << json::serialize(all.addresses()) << std::endl;
+    nodes all(wanted);
+    std::cout << json::serialize(all.description()) << std::endl;
     while (std::getchar() != EOF) {
     }
 } catch (const std::exception& e) {

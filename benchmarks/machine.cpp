@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-namespace contention {
+namespace benchmark {
 namespace {
 
 // What follows the first occurrence of `name`, up to the end of the line.
@@ -50,4 +50,4 @@ std::vector<std::pair<std::string, std::string>> describe_machine(const std::str
         {"boost", BOOST_LIB_VERSION}, {"load before", load()}};
 }
 
-} // namespace contention
+} // namespace benchmark

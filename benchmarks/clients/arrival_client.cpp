@@ -1,0 +1,202 @@
+// Asks for locks at a given rate, whether or not earlier ones have been granted: each on a resource
+// of its own, released at once. Prints how many leases were granted in time, bucket by bucket, as
+// one line of JSON.
+#include "command_line.hpp"
+#include "connected.hpp"
+#include "outcomes.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json/array.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace json = boost::json;
+namespace po = boost::program_options;
+using clock_type = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct settings {
+    std::size_t rate = 10'000, wait_ms = 10'000, max_waiting = 200'000, held = 0;
+    std::size_t warm_up_ms = 500, length_ms = 1'000;
+    std::vector<std::string> nodes;
+
+    holdfast::lock_options lock() const
+    {
+        holdfast::lock_options options;
+        options.wait = milliseconds(wait_ms);
+        return options;
+    }
+    holdfast::locker_options locker() const
+    {
+        holdfast::locker_options options;
+        options.max_waiting = max_waiting;
+        return options;
+    }
+};
+
+constexpr milliseconds tick(1), bucket(50);
+
+// An arrival that is dealt with so late goes away without asking: this program cannot follow.
+constexpr milliseconds patience(200);
+
+class arrivals {
+public:
+    arrivals(const settings& wanted, asio::io_context& io)
+        : wanted_(wanted),
+          io_(io),
+          locker_(io.get_executor(),
+              holdfast::redlock(
+                  std::vector<holdfast::endpoint>(wanted.nodes.begin(), wanted.nodes.end())),
+              wanted.locker())
+    {}
+
+    asio::awaitable<void> run();
+
+private:
+    void ask(clock_type::time_point now);
+    void ask_for_all_due(clock_type::time_point now);
+    void note(const holdfast::error_code& error, clock_type::time_point asked);
+    void print();
+
+    const settings wanted_;
+    const holdfast::lock_options options_ = wanted_.lock();
+    const std::string prefix_ = "arrival:" + std::to_string(::getpid()) + ':';
+    asio::io_context& io_;
+    holdfast::locker locker_;
+    benchmark::bystanders held_{locker_, prefix_};
+    clock_type::time_point begin_{}, counted_from_{}, end_{};
+    std::size_t due_ = 0, asked_ = 0;           // since the beginning
+    std::size_t arrived_ = 0, turned_away_ = 0; // of those that count
+    std::size_t late_ = 0;                      // granted, but after the wait
+    double cpu_begin_ = 0;
+    benchmark::outcomes outcomes_{};
+    std::vector<std::uint64_t> buckets_ =
+        std::vector<std::uint64_t>(wanted_.length_ms / bucket.count());
+};
+
+void arrivals::note(const holdfast::error_code& error, clock_type::time_point asked)
+{
+    const auto now = clock_type::now();
+    if (now < counted_from_ || now >= end_)
+        return;
+    outcomes_.count(error, now - asked);
+    if (error)
+        return;
+    if (now - asked > options_.wait) {
+        ++late_;
+        return;
+    }
+    const auto place = static_cast<std::size_t>((now - counted_from_) / bucket);
+    if (place < buckets_.size())
+        ++buckets_[place];
+}
+
+void arrivals::ask(clock_type::time_point now)
+{
+    const holdfast::lock lock(locker_, prefix_ + std::to_string(asked_++), options_);
+    lock.acquire([this, now](const holdfast::error_code& error, holdfast::lease lease) {
+        note(error, now);
+        if (!error)
+            lease.release([](const holdfast::error_code&, holdfast::release_outcome) {});
+    });
+}
+
+void arrivals::ask_for_all_due(clock_type::time_point now)
+{
+    const auto so_many = [this](clock_type::duration in) {
+        return static_cast<std::size_t>(
+            std::chrono::duration<double>(in).count() * static_cast<double>(wanted_.rate));
+    };
+    std::size_t waiting = so_many(now - begin_) - due_;
+    due_ += waiting;
+    if (now >= counted_from_)
+        arrived_ += waiting;
+    if (const std::size_t most = so_many(patience); waiting > most) {
+        if (now >= counted_from_)
+            turned_away_ += waiting - most;
+        waiting = most;
+    }
+    for (; waiting > 0; --waiting)
+        ask(now);
+}
+
+void arrivals::print()
+{
+    json::array buckets(buckets_.begin(), buckets_.end());
+    const std::chrono::duration<double> begin = counted_from_.time_since_epoch();
+    json::object figures{{"rate", wanted_.rate},
+        {"seconds", std::chrono::duration<double>(end_ - counted_from_).count()},
+        {"arrived", arrived_}, {"turned_away", turned_away_}, {"late", late_},
+        {"cpu_seconds", benchmark::cpu_seconds_now() - cpu_begin_}, {"begin", begin.count()},
+        {"bucket_seconds", std::chrono::duration<double>(bucket).count()}, {"buckets", buckets},
+        {"resident_bytes", benchmark::resident_bytes_now()}};
+    outcomes_.add_to(figures);
+    held_.add_to(figures);
+    benchmark::print(figures);
+}
+
+asio::awaitable<void> arrivals::run()
+{
+    co_await benchmark::connected(locker_, prefix_ + "first");
+    co_await held_.acquire(wanted_.held);
+    asio::steady_timer timer(io_);
+    begin_ = clock_type::now();
+    counted_from_ = begin_ + milliseconds(wanted_.warm_up_ms);
+    end_ = counted_from_ + milliseconds(wanted_.length_ms);
+    auto next_look = begin_;
+    for (auto now = begin_; now < end_; now = clock_type::now()) {
+        ask_for_all_due(now);
+        if (now >= next_look) {
+            held_.look();
+            next_look = now + bucket;
+        }
+        if (now < counted_from_)
+            cpu_begin_ = benchmark::cpu_seconds_now();
+        timer.expires_at(now + tick);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    print();
+    io_.stop(); // those who still wait end with us
+}
+
+void run(int argc, char** argv)
+{
+    settings wanted;
+    po::options_description options("arrival_client");
+    const auto number = [](std::size_t& n) {
+        return po::value(&n)->default_value(n)->value_name("N");
+    };
+    options.add_options()("rate", number(wanted.rate), "arrivals a second");
+    options.add_options()("wait", number(wanted.wait_ms), "milliseconds that each may wait");
+    options.add_options()("max-waiting", number(wanted.max_waiting), "of the locker");
+    options.add_options()("warm-up", number(wanted.warm_up_ms), "milliseconds before");
+    options.add_options()("length", number(wanted.length_ms), "milliseconds that are counted");
+    options.add_options()("held", number(wanted.held), "leases held beside it, at ttl 10 s");
+    if (!benchmark::parse(options, wanted.nodes, argc, argv))
+        return;
+
+    asio::io_context io(1);
+    arrivals all(wanted, io);
+    asio::co_spawn(io, all.run(), [](std::exception_ptr error) {
+        if (error)
+            std::rethrow_exception(error);
+    });
+    io.run();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return benchmark::guarded("arrival_client", [&] { run(argc, argv); });
+}

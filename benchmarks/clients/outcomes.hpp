@@ -1,0 +1,82 @@
+#pragma once
+
+#include "held_leases.hpp"
+#include "quantiles.hpp"
+#include "usage.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace benchmark {
+
+// How acquires under load have ended.
+class outcomes {
+public:
+    using clock = std::chrono::steady_clock;
+
+    // Granted if `error` is none.
+    void count(const holdfast::error_code& error, clock::duration took)
+    {
+        if (error)
+            ++errors_[error.value()];
+        else
+            acquire_ms_.push_back(std::chrono::duration<float, std::milli>(took).count());
+    }
+
+    std::uint64_t granted() const { return acquire_ms_.size(); }
+
+    // Adds them to what is printed.
+    void add_to(boost::json::object& figures)
+    {
+        boost::json::object errors;
+        for (const auto& [value, times] : errors_)
+            errors[holdfast::error_category().message(value)] = times;
+        figures["granted"] = granted();
+        figures["errors"] = errors;
+        add_quantiles(figures, "acquire_ms", acquire_ms_);
+    }
+
+private:
+    std::map<int, std::uint64_t> errors_;
+    std::vector<float> acquire_ms_; // of those granted
+};
+
+// Leases that are held beside it: whether they are kept, and by how much.
+class bystanders {
+public:
+    explicit bystanders(holdfast::locker& locker, const std::string& prefix)
+        : leases_(locker, prefix + "held:", std::chrono::seconds(10))
+    {}
+
+    boost::asio::awaitable<void> acquire(std::size_t count)
+    {
+        count_ = count;
+        return leases_.acquire(count);
+    }
+
+    // To be called again and again.
+    void look() { shortest_rest_ = std::min(shortest_rest_, leases_.shortest_rest()); }
+
+    void add_to(boost::json::object& figures) const
+    {
+        if (count_ == 0)
+            return;
+        figures["held"] = count_;
+        figures["lost"] = leases_.lost();
+        figures["shortest_rest_ms"] = shortest_rest_.count();
+    }
+
+private:
+    held_leases leases_;
+    std::size_t count_ = 0;
+    std::chrono::milliseconds shortest_rest_{std::chrono::hours(1)};
+};
+
+} // namespace benchmark
