@@ -12,14 +12,15 @@ from pathlib import Path
 
 import contention
 import curves
+import overload
 import plots
 import report
 import rows
-from programs import peers
+from programs import Nodes, peers
 
 
 class Plan:
-    """How much is done: about ten minutes, or about two."""
+    """How much is done: about fourteen minutes, or about three."""
 
     def __init__(self, arguments):
         quick = arguments.quick
@@ -32,18 +33,35 @@ class Plan:
         self.waiters = (1, 100, 10_000) if quick else (1, 10, 100, 1000, 10_000)
         self.leases = (1, 1000, 10_000) if quick else (1, 10, 100, 1000, 10_000, 100_000)
         self.curve_hold_ms = 10_000  # in which each lease is renewed once
-        self.peers, self.skipped = peers(arguments.build, arguments.modules)
+        # Acquires at once, repetitions, seconds after which a burst is given up.
+        self.bursts = [(100_000, 1, 15)] if quick else [(100_000, 3, 30), (1_000_000, 1, 60)]
+        self.offered = (0.5, 1, 2, 10) if quick else (0.1, 0.2, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)
+        self.waits = (1_000, 10_000)  # milliseconds; the second is the default
+        self.arrival_ms = (300, 500) if quick else (1_200, 1_000)  # before, and counted
+        self.arrival_repetitions = 1 if quick else 2
+        self.still_seconds = (0.8, 2, 1.7) if quick else (1, 2, 4)  # before, stopped, after
+        self.stops = 1 if quick else 2
+        self.held_ms = 4_000 if quick else 14_000
+        self.rows = arguments.rows
+        self.peers, self.skipped = [], []
+        if self.wants(1, 2, 3):
+            self.peers, self.skipped = peers(arguments.build, arguments.modules)
         self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         self.load_before = f"{os.getloadavg()[0]:.2f}"
-        self.machine = {}
+        with Nodes(arguments.build, "--count=1") as nodes:
+            self.machine = {**nodes.machine, "load before": self.load_before}
+
+    def wants(self, *numbers):
+        """Whether one of these rows is to be measured."""
+        return self.rows is None or any(number in self.rows for number in numbers)
 
 
 def say(begin, text):
     print(f"==> {time.monotonic() - begin:4.0f} s: {text}", file=sys.stderr, flush=True)
 
 
-def write(folder, plan, all_rows, table, all_curves):
-    drawn, why_not = plots.draw_all(all_curves, folder) if all_curves else ([], None)
+def write(folder, plan, all_rows, table, all_curves, draw):
+    drawn, why_not = plots.draw_all(all_curves, folder) if draw else ([], None)
     skipped = plan.skipped + ([f"plots: {why_not}"] if why_not else [])
     (folder / "figures.json").write_text(json.dumps({
         "date": plan.date, "machine": plan.machine, "rows": [row.as_json() for row in all_rows],
@@ -53,12 +71,22 @@ def write(folder, plan, all_rows, table, all_curves):
     return text
 
 
+def row_numbers(text):
+    numbers = {int(word) for word in text.split(",")}
+    if not numbers <= set(range(1, 15)):
+        raise ValueError
+    return numbers
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True, help="where CMake has built")
     parser.add_argument("--out", type=Path, required=True, help="where the figures go")
     parser.add_argument("--modules", type=Path, help="node_modules with redlock and ioredis")
-    parser.add_argument("--quick", action="store_true", help="about two minutes instead of ten")
+    parser.add_argument("--quick", action="store_true",
+                        help="about three minutes instead of fourteen")
+    parser.add_argument("--rows", type=row_numbers, metavar="N,...",
+                        help="only these rows, and the plots that they draw")
     parser.add_argument("--no-plots", action="store_true", help="the tables only")
     return parser.parse_args()
 
@@ -71,21 +99,28 @@ def main():
     begin = time.monotonic()
     for why in plan.skipped:
         say(begin, f"left out: {why}")
-    say(begin, "rows 1 to 3, and other libraries")
-    all_rows, table = rows.rows_1_to_3(plan)
+    all_rows, table, all_curves = [], [], {}
+    if plan.wants(1, 2, 3):
+        say(begin, "rows 1 to 3, and other libraries")
+        all_rows, table = rows.rows_1_to_3(plan)
     for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
                             (11, rows.threads)):
-        say(begin, f"row {number}")
-        all_rows.append(measure(plan))
-    say(begin, "rows 7, 8 and 10")
-    all_rows += contention.rows(plan)
-    all_rows = sorted(all_rows, key=lambda row: row.number)
-    all_curves = {}
-    if not arguments.no_plots:
+        if plan.wants(number):
+            say(begin, f"row {number}")
+            all_rows.append(measure(plan))
+    if plan.wants(7, 8, 10):
+        say(begin, "rows 7, 8 and 10")
+        all_rows += contention.rows(plan)
+    if plan.wants(12, 13, 14):
+        more, all_curves = overload.rows(plan, lambda text: say(begin, text))
+        all_rows += more
+    all_rows = sorted((row for row in all_rows if plan.wants(row.number)),
+                      key=lambda row: row.number)
+    if plan.rows is None and not arguments.no_plots:
         for name in ("concurrency", "nodes", "waiting", "leases"):
             say(begin, f"plots: {name}")
             all_curves[name] = getattr(curves, name)(plan)
-    text = write(arguments.out, plan, all_rows, table, all_curves)
+    text = write(arguments.out, plan, all_rows, table, all_curves, not arguments.no_plots)
     say(begin, f"done: {arguments.out}")
     print(text, end="")
 

@@ -6,6 +6,8 @@ import subprocess
 # Told apart without colour too: each has a point type of its own.
 STYLES = {"wire limit": ("#555555", 4), "holdfast": ("#0060a8", 7), "node-redlock": ("#c04a00", 9),
           "sequential Redlock": ("#7a3f9d", 11), "redis-py Lock, 1 node": ("#2f7d32", 13),
+          "wait 10 s": ("#0060a8", 7), "wait 1 s": ("#c04a00", 9),
+          "what is offered, up to capacity": ("#555555", 4),
           "p50": ("#0060a8", 7), "p99": ("#c04a00", 9), "max": ("#555555", 4)}
 
 WHITE = 'background rgb "white"'
@@ -71,32 +73,54 @@ def of_clients(name, title, x, y, curves, figure, log, **options):
     return plot
 
 
-def plots_of(curves):
+def concurrency(curves):
     in_flight = "locks in flight"
     yield of_clients("throughput_concurrency", "Acquire + release, distinct resources, 5 nodes",
-                     in_flight, "locks/s", curves["concurrency"], "rate", "xy")
+                     in_flight, "locks/s", curves, "rate", "xy")
     yield of_clients("cpu_concurrency", "CPU of the client, distinct resources, 5 nodes", in_flight,
-                     "microseconds for an acquire + release", curves["concurrency"], "cpu_us", "xy",
-                     y_format="%g")
+                     "microseconds for an acquire + release", curves, "cpu_us", "xy", y_format="%g")
+
+
+def nodes(curves):
     yield of_clients("throughput_nodes", "Acquire + release, 256 in flight", "nodes", "locks/s",
-                     curves["nodes"], "rate", "y", extra="set xtics (1,3,5,7)")
+                     curves, "rate", "y", extra="set xtics (1,3,5,7)")
     yield of_clients("cpu_nodes", "CPU of the client, 256 in flight", "nodes",
-                     "microseconds for an acquire + release", curves["nodes"], "cpu_us", "y",
+                     "microseconds for an acquire + release", curves, "cpu_us", "y",
                      y_format="%g", extra="set xtics (1,3,5,7)")
+
+
+def waiting(curves):
     waits = Plot("wait_waiters", "Wait for one resource, holdfast, one process, 5 nodes",
                  "coroutines that want it again and again", "wait, milliseconds", "xy",
                  y_format="%g")
     for figure in ("p50", "p99", "max"):
-        waits.add(figure, points(curves["waiting"]["holdfast"], figure))
+        waits.add(figure, points(curves["holdfast"], figure))
     yield waits
+
+
+def leases(curves):
     held = Plot("cost_leases", "Leases held and renewed, holdfast, ttl 30 s, 5 nodes",
                 "leases held", "CPU, % of one core", "xyy2", y_format="%g",
                 extra='set y2tics nomirror\nset border 11\nset format y2 "%g"\n'
                       'set y2label "resident memory of the process, MiB" textcolor rgb "#333333"')
-    rows = curves["leases"]["holdfast"]
+    rows = curves["holdfast"]
     for label, figure, axes in (("CPU", "cores", "x1y1"), ("memory", "resident_mib", "x1y2")):
         held.add(label, [(row["x"], row[figure], row[figure], row[figure]) for row in rows], axes)
     yield held
+
+
+def overload(curves):
+    plot = of_clients("goodput_offered", "Leases granted within their wait, one process, 3 nodes",
+                      "arrivals a second, to capacity (row 1)", "goodput, to capacity", curves,
+                      "good", "x", x_format="%g", y_format="%g", extra="set yrange [0:*]")
+    offered = [point["x"] for point in next(iter(curves.values()))]
+    plot.add("what is offered, up to capacity", [(x, *[min(x, 1)] * 3) for x in offered])
+    yield plot
+
+
+# What there is to draw for each of the curves.
+DRAWN = {"concurrency": concurrency, "nodes": nodes, "waiting": waiting, "leases": leases,
+         "overload": overload}
 
 
 def draw_all(curves, folder):
@@ -104,7 +128,8 @@ def draw_all(curves, folder):
     if shutil.which("gnuplot") is None:
         return [], "gnuplot is not installed"
     names = []
-    for plot in plots_of(curves):
-        plot.draw(folder)
-        names.append((plot.name, plot.title))
+    for name, of_curves in curves.items():
+        for plot in DRAWN[name](of_curves):
+            plot.draw(folder)
+            names.append((plot.name, plot.title))
     return names, None

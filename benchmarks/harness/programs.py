@@ -33,7 +33,8 @@ class Nodes:
         if not line:
             raise RuntimeError("the nodes do not start")
         addresses = json.loads(line)
-        self.servers = addresses["servers"]
+        self.servers, self.pids = addresses["servers"], addresses["pids"]
+        self.machine = addresses["machine"]
         self.slow, self.prompt = addresses["slow"], addresses["prompt"]
         self.refused = addresses["refused"]
         self.black_holes = addresses["black_holes"]
@@ -44,17 +45,33 @@ class Nodes:
         self.process.wait()
 
 
-def run_json(command, urls, options, environment=None, limit=180):
-    """Runs one of the programs that print a line of JSON, and returns what it says."""
-    words = [*command, *[f"--node={url}" for url in urls]]
-    for name, value in options.items():
-        words += [f"--{name}"] if value is True else [f"--{name}={value}"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=limit, env=environment,
-                          preexec_fn=die_with_us)
-    if done.returncode != 0:
-        raise RuntimeError(f"{command[0]}: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
+class Running:
+    """One of the programs that print a line of JSON, while it runs."""
+
+    def __init__(self, command, urls, options, environment=None):
+        words = [*command, *[f"--node={url}" for url in urls]]
+        for name, value in options.items():
+            words += [f"--{name}"] if value is True else [f"--{name}={value}"]
+        self.name = command[0]
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=environment, preexec_fn=die_with_us)
+
+    def result(self, limit=180):
+        """What it says when it has ended, which must be within so many seconds."""
+        try:
+            said, error = self.process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise
+        if self.process.returncode != 0:
+            raise RuntimeError(f"{self.name}: {error.strip()[-500:]}")
+        return json.loads(said)
+
+
+def run_json(command, urls, options, environment=None):
+    return Running(command, urls, options, environment).result()
 
 
 class Client:

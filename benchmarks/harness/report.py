@@ -67,13 +67,14 @@ def page(plan, rows, table, skipped, plots):
            f"{plan.repetitions} of {plan.run_ms / 1000:g} s, in turn.")
     yield ""
     yield from row_lines(rows)
-    yield ""
-    yield "## Beside other libraries"
-    yield ""
-    yield ("Distinct resources, acquire + release. A library that has one node only is compared "
-           "with holdfast on that one node.")
-    yield ""
-    yield from peer_lines(table)
+    if table:
+        yield ""
+        yield "## Beside other libraries"
+        yield ""
+        yield ("Distinct resources, acquire + release. A library that has one node only is "
+               "compared with holdfast on that one node.")
+        yield ""
+        yield from peer_lines(table)
     if skipped:
         yield ""
         yield "Left out: " + "; ".join(skipped) + "."

@@ -1,0 +1,261 @@
+"""Rows 12 to 14: more than the nodes can do. Bursts; arrivals at a rate that nothing slows down;
+leases that are held beside them."""
+
+import os
+import signal
+import time
+
+from figures import Measure, Row, median, spread
+from programs import Nodes, Running, holdfast, interleaved, run_json
+
+LEASES = 1000    # held beside it
+LONG = 600_000   # milliseconds: a wait that is not what ends a burst
+BACK = 0.9       # the part of goodput that counts as all of it
+
+
+def program(plan, name):
+    return [str(plan.build / "benchmarks" / name)]
+
+
+def many(value):
+    return f"{value:,.0f}"
+
+
+def plural(count):
+    return f"{count} node{'s' if count > 1 else ''}"
+
+
+def capacity(plan, nodes):
+    """What row 1 does with these nodes, in locks/s."""
+    return holdfast(plan.build).run(nodes.servers, 256, plan.run_ms)["rate"]
+
+
+# Row 12
+
+def burst(plan, nodes, acquires, wait, limit):
+    return run_json(program(plan, "burst_client"), nodes.servers, {
+        "acquires": acquires, "wait": wait, "limit": 1000 * limit, "held": LEASES})
+
+
+def ended(result):
+    """'3 of 100,000 in 60 s', with errors."""
+    text = f"{many(result['granted'])} of {many(result['acquires'])} in {result['seconds']:.2f} s"
+    errors = [f"{many(times)} {what}" for what, times in result["errors"].items()]
+    return ", ".join([text, *errors])
+
+
+def not_granted(results):
+    """In all of them together: one that fails now and then must not hide behind a median."""
+    return spread([sum(result["acquires"] - result["granted"] for result in results)])
+
+
+def bursts(plan, count, acquires, repetitions, limit):
+    """Bursts, each after a run of row 1: rates of these, and what became of the bursts."""
+    with Nodes(plan.build, f"--count={count}") as nodes:
+        both = interleaved({
+            "rate": lambda: capacity(plan, nodes),
+            "burst": lambda: burst(plan, nodes, acquires, LONG, limit)}, repetitions)
+    return both["rate"], both["burst"]
+
+
+def row_12(plan):
+    measures, seen = [], []
+    for acquires, repetitions, limit in plan.bursts:
+        for count in (3, 5):
+            rates, results = bursts(plan, count, acquires, repetitions, limit)
+            seen += results
+            to_rate = [result["seconds"] * rate / acquires
+                       for rate, result in zip(rates, results)]
+            text = f"{many(acquires)} at once, {plural(count)}"
+            measures += [
+                Measure(f"{text}: not granted", not_granted(results), "<=", 0,
+                        absolute=ended(results[-1])),
+                Measure(f"{text}: time to that of as many at row 1's rate", spread(to_rate), "<=",
+                        1.3, absolute=f"{many(median(rates))} locks/s in row 1")]
+    acquires, repetitions, limit = plan.bursts[0]
+    with Nodes(plan.build, "--count=5") as nodes:
+        usual = [burst(plan, nodes, acquires, 10_000, limit) for _ in range(repetitions)]
+    seen += usual
+    measures.append(Measure(f"{many(acquires)} at once, 5 nodes, default wait of 10 s: not granted",
+                            not_granted(usual), "<=", 0, absolute=ended(usual[-1])))
+    resident = max(result["resident_bytes"] / result["acquires"] for result in seen)
+    return Row(12, "acquires of distinct resources started at once by coroutines of one process",
+               measures + [Measure("resident memory of the process for each, coroutine and all",
+                                   spread([resident]), None, None, "bytes")]), seen
+
+
+# Row 13
+
+def arrivals(plan, nodes, rate, wait, warm_up, length):
+    return program(plan, "arrival_client"), nodes.servers, {
+        "rate": round(rate), "wait": wait, "warm-up": warm_up, "length": length, "held": LEASES}
+
+
+def goodput(result):
+    return sum(result["buckets"]) / result["seconds"]
+
+
+def between(result, begin, end):
+    """Goodput between two instants, to the bucket."""
+    width = result["bucket_seconds"]
+    chosen = [leases for i, leases in enumerate(result["buckets"])
+              if begin <= result["begin"] + i * width and
+              result["begin"] + (i + 1) * width <= end]
+    return sum(chosen) / (width * len(chosen)) if chosen else 0
+
+
+def sweep(plan, nodes, limit):
+    """For each wait a curve: {x, good} with offered load and goodput as parts of the limit."""
+    curves, seen = {}, []
+    for wait in plan.waits:
+        results = interleaved({
+            x: lambda x=x: run_json(*arrivals(plan, nodes, x * limit, wait, *plan.arrival_ms))
+            for x in plan.offered}, plan.arrival_repetitions)
+        seen += [result for of_x in results.values() for result in of_x]
+        curves[f"wait {wait / 1000:g} s"] = [
+            {"x": x, "good": spread([goodput(result) / limit for result in of_x]),
+             "acquire_ms_p50": median([result.get("acquire_ms_p50", 0) for result in of_x])}
+            for x, of_x in results.items()]
+    return curves, seen
+
+
+def peak(curve):
+    return max(point["good"]["median"] for point in curve)
+
+
+def of_sweep(curves, limit):
+    """The smallest part of the peak, or of what was offered where that is less."""
+    for name, curve in curves.items():
+        top = peak(curve)
+        parts = {point["x"]: point["good"]["median"] / min(point["x"], top) for point in curve}
+        worst = min(parts, key=parts.get)
+        yield Measure(f"{name}: smallest goodput at offered loads of {curve[0]['x']:g} to "
+                      f"{curve[-1]['x']:g} × capacity, to its peak or to what is offered",
+                      spread([parts[worst]]), ">=", BACK,
+                      absolute=f"at {worst:g} ×; peak {many(top * limit)} leases/s, "
+                      f"capacity {many(limit)}")
+
+
+def stand_still(plan, count, load):
+    """A node is stopped for 2 s under so many times the capacity: result, when, and when not."""
+    before, still, after = plan.still_seconds
+    with Nodes(plan.build, f"--count={count}") as nodes:
+        rate = load * capacity(plan, nodes)
+        running = Running(*arrivals(plan, nodes, rate, 1000, 1000,
+                                       round(1000 * (before + still + after))))
+        time.sleep(1.2 + before)
+        os.kill(nodes.pids[0], signal.SIGSTOP)
+        stopped = time.monotonic()
+        time.sleep(still)
+        os.kill(nodes.pids[0], signal.SIGCONT)
+        resumed = time.monotonic()
+        return running.result(), stopped, resumed
+
+
+def seconds_back(result, stopped, resumed):
+    """From the end of the stop until five buckets in a row amount to what was before."""
+    width = result["bucket_seconds"]
+    enough = BACK * between(result, 0, stopped)
+    last = result["begin"] + result["seconds"] - 5 * width
+    first = resumed
+    while first < last:
+        if between(result, first, first + 6 * width) >= enough > 0:  # five whole buckets
+            return first - resumed
+        first += width
+    return last + 5 * width - resumed  # not in this run
+
+
+def of_stops(plan, seen):
+    for count, load in ((3, 0.5), (3, 2), (1, 2)):
+        stops = [stand_still(plan, count, load) for _ in range(plan.stops)]
+        seen += [result for result, _, _ in stops]
+        before = [between(result, 0, stopped) for result, stopped, _ in stops]
+        during = [between(result, stopped, resumed) for result, stopped, resumed in stops]
+        after = [between(result, resumed + 1, resumed + 3600) for result, _, resumed in stops]
+        text = (f"one of {plural(count)} stands still for {plan.still_seconds[1]:g} s at "
+                f"{load:g} × capacity")
+        yield Measure(f"{text}: until goodput is back",
+                      spread([seconds_back(*stop) for stop in stops]), "<=", 1, "s",
+                      f"{many(median(before))} leases/s before, {many(median(during))} in "
+                      f"that time, {many(median(after))} from 1 s after it")
+        yield Measure("the same: goodput from 1 s after it to that before",
+                      spread([a / b if b else 0 for a, b in zip(after, before)]), ">=", BACK)
+
+
+def together(plan, nodes, rate, processes):
+    """Goodput of each, where the runs overlap."""
+    running = [Running(*arrivals(plan, nodes, rate / processes, 1000, 1500,
+                                    1000 + plan.arrival_ms[1]))
+               for _ in range(processes)]
+    results = [one.result() for one in running]
+    begin = max(result["begin"] for result in results)
+    end = min(result["begin"] + result["seconds"] for result in results)
+    return [between(result, begin, end) for result in results], results
+
+
+def of_processes(plan, nodes, limit, top, seen):
+    processes = 4
+    for load in (2, 4):
+        runs = []
+        for _ in range(plan.arrival_repetitions):
+            each, results = together(plan, nodes, load * limit, processes)
+            runs.append(each)
+            seen += results
+        totals = [sum(each) for each in runs]
+        smallest = [processes * min(each) / max(sum(each), 1) for each in runs]
+        largest = [processes * max(each) / max(sum(each), 1) for each in runs]
+        text = f"{processes} processes, {load} × capacity in all"
+        yield Measure(f"{text}: goodput of all to the peak of one",
+                      spread([total / (top * limit) for total in totals]), ">=", BACK,
+                      absolute=f"{many(median(totals))} leases/s")
+        yield Measure("the same: smallest part of an equal share", spread(smallest), None, None,
+                      absolute=f"largest {median(largest):.2f}")
+
+
+def row_13(plan):
+    with Nodes(plan.build, "--count=3") as nodes:
+        limit = median([capacity(plan, nodes) for _ in range(3)])
+        curves, seen = sweep(plan, nodes, limit)
+        measures = list(of_sweep(curves, limit))
+        top = max(peak(curve) for curve in curves.values())
+        measures += of_processes(plan, nodes, limit, top, seen)
+    measures += of_stops(plan, seen)
+    return Row(13, "offered load, 3 nodes; goodput: leases granted within their wait, a second",
+               measures), seen, curves
+
+
+# Row 14
+
+def row_14(plan, seen):
+    """`seen`: the runs of both rows above."""
+    with Nodes(plan.build, "--count=3") as nodes:
+        rate = 10 * capacity(plan, nodes)
+        long = run_json(*arrivals(plan, nodes, rate, 1000, 1000, plan.held_ms))
+    rest = min(result["shortest_rest_ms"] for result in [*seen, long])
+    return Row(14, f"{many(LEASES)} leases at ttl 10 s, held by the same locker beside rows 12 "
+                   "and 13", [
+        Measure("leases lost, all runs", spread([sum(r["lost"] for r in [*seen, long])]), "<=", 0,
+                absolute=f"the one that came nearest to its end still had {many(rest)} "
+                "ms"),
+        Measure(f"leases lost in {plan.held_ms / 1000:g} s at 10 × capacity",
+                spread([long["lost"]]), "<=", 0,
+                absolute=f"{many(long['shortest_rest_ms'])} ms")])
+
+
+def rows(plan, say):
+    """Those that are wanted, and the curves. Row 14 looks at the runs of both others too."""
+    all_rows, curves, seen = [], {}, []
+    if plan.wants(12, 14):
+        say("row 12")
+        row, results = row_12(plan)
+        all_rows.append(row)
+        seen += results
+    if plan.wants(13, 14):
+        say("row 13")
+        row, results, curves["overload"] = row_13(plan)
+        all_rows.append(row)
+        seen += results
+    if plan.wants(14):
+        say("row 14")
+        all_rows.append(row_14(plan, seen))
+    return all_rows, curves
