@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace {
@@ -26,7 +27,7 @@ using clock_type = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 struct settings {
-    std::size_t rate = 10'000, wait_ms = 10'000, max_waiting = 200'000, held = 0;
+    std::size_t rate = 10'000, wait_ms = 10'000, max_waiting = 200'000, shed = 0, held = 0;
     std::size_t warm_up_ms = 500, length_ms = 1'000;
     std::vector<std::string> nodes;
 
@@ -46,7 +47,7 @@ struct settings {
 
 constexpr milliseconds tick(1), bucket(50);
 
-// An arrival that is dealt with so late goes away without asking: this program cannot follow.
+// An arrival that is dealt with so late goes away without asking: the thread cannot follow.
 constexpr milliseconds patience(200);
 
 class arrivals {
@@ -75,7 +76,8 @@ private:
     holdfast::locker locker_;
     benchmark::bystanders held_{locker_, prefix_};
     clock_type::time_point begin_{}, counted_from_{}, end_{};
-    std::size_t due_ = 0, asked_ = 0;           // since the beginning
+    std::size_t due_ = 0, asked_ = 0; // since the beginning
+    std::size_t waiting_ = 0;
     std::size_t arrived_ = 0, turned_away_ = 0; // of those that count
     std::size_t late_ = 0;                      // granted, but after the wait
     double cpu_begin_ = 0;
@@ -86,6 +88,7 @@ private:
 
 void arrivals::note(const holdfast::error_code& error, clock_type::time_point asked)
 {
+    --waiting_;
     const auto now = clock_type::now();
     if (now < counted_from_ || now >= end_)
         return;
@@ -103,6 +106,7 @@ void arrivals::note(const holdfast::error_code& error, clock_type::time_point as
 
 void arrivals::ask(clock_type::time_point now)
 {
+    ++waiting_;
     const holdfast::lock lock(locker_, prefix_ + std::to_string(asked_++), options_);
     lock.acquire([this, now](const holdfast::error_code& error, holdfast::lease lease) {
         note(error, now);
@@ -117,16 +121,16 @@ void arrivals::ask_for_all_due(clock_type::time_point now)
         return static_cast<std::size_t>(
             std::chrono::duration<double>(in).count() * static_cast<double>(wanted_.rate));
     };
-    std::size_t waiting = so_many(now - begin_) - due_;
-    due_ += waiting;
-    if (now >= counted_from_)
-        arrived_ += waiting;
-    if (const std::size_t most = so_many(patience); waiting > most) {
-        if (now >= counted_from_)
-            turned_away_ += waiting - most;
-        waiting = most;
+    const std::size_t due = so_many(now - begin_) - due_;
+    const std::size_t room =
+        wanted_.shed == 0 ? due : wanted_.shed - std::min(waiting_, wanted_.shed);
+    const std::size_t asking = std::min({due, so_many(patience), room});
+    due_ += due;
+    if (now >= counted_from_) {
+        arrived_ += due;
+        turned_away_ += due - asking;
     }
-    for (; waiting > 0; --waiting)
+    for (std::size_t i = 0; i < asking; ++i)
         ask(now);
 }
 
@@ -179,6 +183,8 @@ void run(int argc, char** argv)
     options.add_options()("rate", number(wanted.rate), "arrivals a second");
     options.add_options()("wait", number(wanted.wait_ms), "milliseconds that each may wait");
     options.add_options()("max-waiting", number(wanted.max_waiting), "of the locker");
+    options.add_options()("shed", number(wanted.shed),
+        "if not 0, arrivals go away without asking while so many of them wait");
     options.add_options()("warm-up", number(wanted.warm_up_ms), "milliseconds before");
     options.add_options()("length", number(wanted.length_ms), "milliseconds that are counted");
     options.add_options()("held", number(wanted.held), "leases held beside it, at ttl 10 s");

@@ -8,7 +8,9 @@
 
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>

@@ -12,6 +12,11 @@ LEASES = 1000    # held beside it
 LONG = 600_000   # milliseconds: a wait that is not what ends a burst
 BACK = 0.9       # the part of goodput that counts as all of it
 
+# How arrivals ask: name, milliseconds that each may wait, how many ask at once (0: all that come).
+# Those that do not ask cost the machine nothing; the refusals of the others do.
+ARRIVALS = (("wait 1 s", 1_000, 0), ("wait 10 s", 10_000, 0),
+            ("wait 1 s, 10,000 ask", 1_000, 10_000))
+
 
 def program(plan, name):
     return [str(plan.build / "benchmarks" / name)]
@@ -19,10 +24,6 @@ def program(plan, name):
 
 def many(value):
     return f"{value:,.0f}"
-
-
-def plural(count):
-    return f"{count} node{'s' if count > 1 else ''}"
 
 
 def capacity(plan, nodes):
@@ -66,7 +67,7 @@ def row_12(plan):
             seen += results
             to_rate = [result["seconds"] * rate / acquires
                        for rate, result in zip(rates, results)]
-            text = f"{many(acquires)} at once, {plural(count)}"
+            text = f"{many(acquires)} at once, {count} nodes"
             measures += [
                 Measure(f"{text}: not granted", not_granted(results), "<=", 0,
                         absolute=ended(results[-1])),
@@ -86,9 +87,10 @@ def row_12(plan):
 
 # Row 13
 
-def arrivals(plan, nodes, rate, wait, warm_up, length):
+def arrivals(plan, nodes, rate, wait, warm_up, length, shed=0):
     return program(plan, "arrival_client"), nodes.servers, {
-        "rate": round(rate), "wait": wait, "warm-up": warm_up, "length": length, "held": LEASES}
+        "rate": round(rate), "wait": wait, "warm-up": warm_up, "length": length, "shed": shed,
+        "held": LEASES}
 
 
 def goodput(result):
@@ -105,14 +107,16 @@ def between(result, begin, end):
 
 
 def sweep(plan, nodes, limit):
-    """For each wait a curve: {x, good} with offered load and goodput as parts of the limit."""
+    """For each kind of arrivals a curve: {x, good} with load and goodput as parts of the limit."""
+    def run(x, wait, shed):
+        return run_json(*arrivals(plan, nodes, x * limit, wait, *plan.arrival_ms, shed))
+
     curves, seen = {}, []
-    for wait in plan.waits:
-        results = interleaved({
-            x: lambda x=x: run_json(*arrivals(plan, nodes, x * limit, wait, *plan.arrival_ms))
-            for x in plan.offered}, plan.arrival_repetitions)
+    for name, wait, shed in ARRIVALS:
+        results = interleaved({x: lambda x=x: run(x, wait, shed) for x in plan.offered
+                               if shed == 0 or x >= 1}, plan.arrival_repetitions)
         seen += [result for of_x in results.values() for result in of_x]
-        curves[f"wait {wait / 1000:g} s"] = [
+        curves[name] = [
             {"x": x, "good": spread([goodput(result) / limit for result in of_x]),
              "acquire_ms_p50": median([result.get("acquire_ms_p50", 0) for result in of_x])}
             for x, of_x in results.items()]
@@ -172,8 +176,8 @@ def of_stops(plan, seen):
         before = [between(result, 0, stopped) for result, stopped, _ in stops]
         during = [between(result, stopped, resumed) for result, stopped, resumed in stops]
         after = [between(result, resumed + 1, resumed + 3600) for result, _, resumed in stops]
-        text = (f"one of {plural(count)} stands still for {plan.still_seconds[1]:g} s at "
-                f"{load:g} × capacity")
+        node = f"one of {count} nodes" if count > 1 else "the only node"
+        text = f"{node} stands still for {plan.still_seconds[1]:g} s at {load:g} × capacity"
         yield Measure(f"{text}: until goodput is back",
                       spread([seconds_back(*stop) for stop in stops]), "<=", 1, "s",
                       f"{many(median(before))} leases/s before, {many(median(during))} in "

@@ -7,7 +7,8 @@ import subprocess
 STYLES = {"wire limit": ("#555555", 4), "holdfast": ("#0060a8", 7), "node-redlock": ("#c04a00", 9),
           "sequential Redlock": ("#7a3f9d", 11), "redis-py Lock, 1 node": ("#2f7d32", 13),
           "wait 10 s": ("#0060a8", 7), "wait 1 s": ("#c04a00", 9),
-          "what is offered, up to capacity": ("#555555", 4),
+          "wait 1 s, 10,000 ask": ("#7a3f9d", 11),
+          "offered, up to capacity": ("#555555", 4),
           "p50": ("#0060a8", 7), "p99": ("#c04a00", 9), "max": ("#555555", 4)}
 
 WHITE = 'background rgb "white"'
@@ -114,7 +115,7 @@ def overload(curves):
                       "arrivals a second, to capacity (row 1)", "goodput, to capacity", curves,
                       "good", "x", x_format="%g", y_format="%g", extra="set yrange [0:*]")
     offered = [point["x"] for point in next(iter(curves.values()))]
-    plot.add("what is offered, up to capacity", [(x, *[min(x, 1)] * 3) for x in offered])
+    plot.add("offered, up to capacity", [(x, *[min(x, 1)] * 3) for x in offered])
     yield plot
 
 
