@@ -136,6 +136,7 @@ void arrivals::ask_for_all_due(clock_type::time_point now)
 
 void arrivals::print()
 {
+    const auto stats = locker_.stats();
     json::array buckets(buckets_.begin(), buckets_.end());
     const std::chrono::duration<double> begin = counted_from_.time_since_epoch();
     json::object figures{{"rate", wanted_.rate},
@@ -143,6 +144,7 @@ void arrivals::print()
         {"arrived", arrived_}, {"turned_away", turned_away_}, {"late", late_},
         {"cpu_seconds", benchmark::cpu_seconds_now() - cpu_begin_}, {"begin", begin.count()},
         {"bucket_seconds", std::chrono::duration<double>(bucket).count()}, {"buckets", buckets},
+        {"attempts", stats.attempts}, {"acquired", stats.acquired},
         {"resident_bytes", benchmark::resident_bytes_now()}};
     outcomes_.add_to(figures);
     held_.add_to(figures);
