@@ -192,7 +192,7 @@ void process::turn()
         const bool in_part = world_.chance.chance(0.01);
         const std::size_t n = in_part ? 1 + world_.chance.below(all.size()) : all.size();
         world_.net.send(links_[i].stream, all.substr(0, n));
-        c.written(n);
+        c.written(n, now());
     }
     settle();
 }
