@@ -35,11 +35,14 @@ class Plan:
         self.curve_hold_ms = 10_000  # in which each lease is renewed once
         # Acquires at once, repetitions, seconds after which a burst is given up.
         self.bursts = [(100_000, 1, 15)] if quick else [(100_000, 3, 30), (1_000_000, 1, 60)]
-        self.offered = (0.5, 1, 2, 10) if quick else (0.1, 0.2, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)
+        self.offered = (0.5, 2, 10) if quick else (0.1, 0.2, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)
         self.arrival_ms = (300, 500) if quick else (1_200, 1_000)  # before, and counted
         self.arrival_repetitions = 1 if quick else 2
         self.still_seconds = (0.8, 2, 1.7) if quick else (1, 2, 4)  # before, stopped, after
         self.stops = 1 if quick else 2
+        # Nodes, and what is offered meanwhile, as a part of capacity.
+        self.stops_at = ((3, 2), (1, 2)) if quick else ((3, 0.5), (3, 2), (1, 2))
+        self.together = (4,) if quick else (2, 4)  # the same, of several processes
         self.held_ms = 4_000 if quick else 14_000
         self.rows = arguments.rows
         self.peers, self.skipped = [], []

@@ -170,7 +170,7 @@ def seconds_back(result, stopped, resumed):
 
 
 def of_stops(plan, seen):
-    for count, load in ((3, 0.5), (3, 2), (1, 2)):
+    for count, load in plan.stops_at:
         stops = [stand_still(plan, count, load) for _ in range(plan.stops)]
         seen += [result for result, _, _ in stops]
         before = [between(result, 0, stopped) for result, stopped, _ in stops]
@@ -199,7 +199,7 @@ def together(plan, nodes, rate, processes):
 
 def of_processes(plan, nodes, limit, top, seen):
     processes = 4
-    for load in (2, 4):
+    for load in plan.together:
         runs = []
         for _ in range(plan.arrival_repetitions):
             each, results = together(plan, nodes, load * limit, processes)
