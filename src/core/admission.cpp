@@ -7,7 +7,7 @@ namespace holdfast::core {
 namespace {
 
 // The part of the node timeout that a delay may be without being called long.
-constexpr int small_part = 8, large_part = 2;
+constexpr int small_part = 32, large_part = 2;
 
 // A delay of so many times the shortest is not called long either: some nodes are far away.
 constexpr int near_shortest = 2;
@@ -50,6 +50,14 @@ void admission::unanswered(
         closed_until_ = std::max(closed_until_, now + pause);
 }
 
+void admission::abandon(duration node_timeout, time_point now)
+{
+    --under_way_;
+    const time_point until = now + std::min(2 * usual_delay_, node_timeout);
+    // In order: what was said of the one before may be a little too long then.
+    abandoned_.push(abandoned_.empty() ? until : std::max(until, abandoned_.back()));
+}
+
 void admission::note_delay(duration delay, time_point now) noexcept
 {
     if (shortest_since_ == long_ago || now - shortest_since_ >= memory) {
@@ -58,6 +66,7 @@ void admission::note_delay(duration delay, time_point now) noexcept
         shortest_since_ = now;
     }
     shortest_ = std::min(shortest_, delay);
+    usual_delay_ += (delay - usual_delay_) / 16;
 }
 
 // Once for all attempts that were under way together.

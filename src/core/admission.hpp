@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/ring.hpp"
 #include "core/time.hpp"
 
 #include <cstddef>
@@ -22,19 +23,27 @@ public:
     static constexpr std::size_t least = 32, first = 128, most = 8192;
 
     // Whether an attempt may begin now.
-    bool is_open(time_point now) const noexcept
+    bool is_open(time_point now) noexcept
     {
-        return under_way_ < static_cast<std::size_t>(bound_) && now >= closed_until_;
+        while (!abandoned_.empty() && abandoned_.front() <= now)
+            abandoned_.pop();
+        return has_room() && now >= closed_until_;
     }
     // When it may, as far as only time is missing; `never`: another one has to end.
     time_point opens_at() const noexcept
     {
-        return under_way_ < static_cast<std::size_t>(bound_) ? closed_until_ : never;
+        if (has_room())
+            return closed_until_;
+        return abandoned_.empty() ? never : abandoned_.front();
     }
+    // What time an answer can be expected to take now, with something to spare.
+    duration expected_delay() const noexcept { return 4 * usual_delay_; }
 
     void begin() noexcept { ++under_way_; }
     // It is under way no more, and nothing is learnt of it.
     void leave() noexcept { --under_way_; }
+    // It has been given up, but its requests, and those that clean up after it, are under way yet.
+    void abandon(duration node_timeout, time_point now);
     // It has been answered: granted, or refused by others' holding. `asked`: when its requests
     // left. `node_timeout`: what it would have failed after. `wanted`: others wait for its place.
     void answered(time_point asked, duration node_timeout, bool wanted, time_point now) noexcept;
@@ -43,7 +52,7 @@ public:
     void unanswered(
         time_point asked, duration node_timeout, duration pause, time_point now) noexcept;
 
-    std::size_t under_way() const noexcept { return under_way_; }
+    std::size_t under_way() const noexcept { return under_way_ + abandoned_.size(); }
     std::size_t bound() const noexcept { return static_cast<std::size_t>(bound_); }
     // Attempts in a row that were not answered.
     unsigned failures() const noexcept { return failures_; }
@@ -53,15 +62,18 @@ public:
 private:
     static constexpr unsigned failures_before_pause = least;
 
+    bool has_room() const noexcept { return under_way() < bound(); }
     void note_delay(duration delay, time_point now) noexcept;
     void shrink(time_point asked, double factor, time_point now) noexcept;
 
     std::size_t under_way_ = 0;
+    ring<time_point> abandoned_; // until when each counts
     double bound_ = first;
     bool starting_ = true; // until it was too large for the first time
     time_point shrunk_at_ = long_ago;
     time_point closed_until_ = long_ago;
     unsigned failures_ = 0;
+    duration usual_delay_{};
     duration shortest_ = duration::max(), shortest_before_ = duration::max();
     time_point shortest_since_ = long_ago;
 };

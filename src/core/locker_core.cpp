@@ -58,16 +58,16 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const
         return 0;
     }
 
-    const slot_id w =
-        queues_.append(id, {.tag = tag, .terms = terms, .once = single, .quiet = once});
     // One that asks once is bounded by its attempt, when that has begun.
     const std::chrono::milliseconds in_line =
         single ? std::max(wait,
                      std::chrono::ceil<std::chrono::milliseconds>(backend_.patience(terms.ttl)))
                : wait;
-    wait_ends_.set(slot_index(w), later(now, in_line));
-    if (q.first == w)
-        serve(id, now);
+    const time_point ends = later(now, in_line);
+    const slot_id w = queues_.append(
+        id, {.tag = tag, .terms = terms, .ends = ends, .once = single, .quiet = once});
+    wait_ends_.set(slot_index(w), ends);
+    serve(id, now);
     absorb(now);
     return w;
 }

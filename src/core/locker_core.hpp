@@ -110,6 +110,7 @@ private:
     void stand_in_line(slot_id queue);
     bool admit_next(time_point now);
     void leave_line(wait_queue& queue) noexcept;
+    bool ends_before_an_answer(const wait_queue& queue, time_point now) noexcept;
     void park(slot_id lease);
     void withdraw(slot_id lease) noexcept;
     void install(slot_id lease, time_point asked, time_point valid_until,

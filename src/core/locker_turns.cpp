@@ -76,10 +76,23 @@ bool locker_core::admit_next(time_point now)
         if (q == nullptr || !q->in_line)
             continue;
         leave_line(*q);
+        if (ends_before_an_answer(*q, now)) {
+            q->last_error = errc::overloaded;
+            continue;
+        }
         ask(id, now);
         return true;
     }
     return false;
+}
+
+// Under overload the first in the line are those whose time is nearly over. An attempt for these
+// would come to nothing, and keep others waiting until theirs is over as well.
+bool locker_core::ends_before_an_answer(const wait_queue& q, time_point now) noexcept
+{
+    const wait& last = queues_.wait_at(q.last);
+    return !queues_.wait_at(q.first).once && last.ends != never &&
+           last.ends - now < admission_.expected_delay();
 }
 
 // The attempt waits for its turn in the backend: it costs next to nothing, and takes as long as it
@@ -256,7 +269,12 @@ void locker_core::leave(slot_id id, time_point now)
         return;
     }
     backend_.abandon(s.claim, now);
-    withdraw(q.asking);
+    if (s.counts_as == load::under_way) {
+        admission_.abandon(backend_.patience(s.terms.ttl), now);
+        s.counts_as = load::none;
+    } else {
+        withdraw(q.asking);
+    }
     forget(q.asking);
     --active_;
     q.asking = 0;

@@ -20,6 +20,12 @@ public:
         return items_[first_];
     }
 
+    const T& back() const noexcept
+    {
+        assert(!empty());
+        return items_[(first_ + size_ - 1) & (items_.size() - 1)];
+    }
+
     // The `i`-th from the front.
     T& operator[](std::size_t i) noexcept
     {

@@ -20,6 +20,7 @@ struct wait {
     slot_id queue = 0;
     slot_id before = 0, behind = 0; // its neighbours
     lease_terms terms{};
+    time_point ends = never;
     errc last_error{};  // of its last attempt; none while it has not had one
     bool once = false;  // ends with its first attempt
     bool quiet = false; // being refused is not an error

@@ -23,8 +23,10 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
 {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const node_session& node = *sessions_[i];
-        if (node.now() != node_session::reachability::ready || (!again && node.congested(now)))
+        if (node.now() != node_session::reachability::ready)
             continue;
+        // Each claim has one renewal under way to a node: that is little, however much else is.
+        const bool may_heal = !node.congested(now);
         to_renew_.clear();
         for (const claim_id id : claims) {
             claim& c = claims_[id];
@@ -32,7 +34,8 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
             if (n.state != key::absent && n.state != key::unsent) {
                 if (n.renewing == 0 || again)
                     to_renew_.push_back(id);
-            } else if (n.state == key::absent && !n.healing && !n.again && c.has_majority(now)) {
+            } else if (may_heal && n.state == key::absent && !n.healing && !n.again &&
+                       c.has_majority(now)) {
                 encode_set(c);
                 send_set(i, id, what::heal, now);
             }

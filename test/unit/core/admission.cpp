@@ -57,6 +57,24 @@ BOOST_AUTO_TEST_CASE(admits_no_more_than_its_bound)
     BOOST_TEST(gate.is_open(now));
 }
 
+// Its requests are under way yet. Without this, attempts for waiters whose time is over would make
+// room for more of them, and the nodes would do nothing else.
+BOOST_AUTO_TEST_CASE(an_abandoned_attempt_counts_until_its_requests_are_answered)
+{
+    for (int i = 0; i < 200; ++i)
+        rounds(1, 10ms);
+    fill();
+    const std::size_t all = gate.under_way();
+    for (std::size_t i = 0; i < all; ++i)
+        gate.abandon(node_timeout, now);
+    BOOST_TEST(!gate.is_open(now));
+    BOOST_TEST(gate.opens_at() > now + 15ms);
+    BOOST_TEST(gate.opens_at() <= now + 20ms);
+    now = gate.opens_at();
+    BOOST_TEST(gate.is_open(now));
+    BOOST_TEST(gate.under_way() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(doubles_with_each_round_of_quick_answers)
 {
     rounds(1, 1ms);
@@ -103,8 +121,8 @@ BOOST_AUTO_TEST_CASE(settles_where_answers_take_a_small_part_of_the_node_timeout
         for (int i = 0; i < 200; ++i)
             rounds(1, each * static_cast<std::int64_t>(gate.bound()));
         const duration delay = each * static_cast<std::int64_t>(gate.bound());
-        BOOST_TEST(delay <= node_timeout / 4);
-        BOOST_TEST((delay >= node_timeout / 20 || gate.bound() == admission::most));
+        BOOST_TEST((delay <= node_timeout / 8 || gate.bound() <= admission::least + 2));
+        BOOST_TEST((delay >= node_timeout / 64 || gate.bound() == admission::most));
     }
 }
 

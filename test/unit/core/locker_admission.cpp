@@ -80,6 +80,25 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
     BOOST_TEST(calls() == "");
 }
 
+// Those who have waited longest are asked for first. Under overload these are the ones whose time
+// is nearly over: an attempt for them would come to nothing.
+BOOST_AUTO_TEST_CASE(no_attempt_is_made_for_a_waiter_whose_time_ends_before_the_answer)
+{
+    fill();
+    acquire(1001, "A", 100ms);
+    acquire(1002, "B", 10s);
+    acquire(1003, "A", 105ms);
+    pass(90ms);
+    for (claim_id id = 1; id <= first; ++id) {
+        store.grant(id); // they took 90 ms: so will the next
+        locker.wake(now);
+    }
+    BOOST_TEST(calls() == "attempt B");
+    effects();
+    sleep_until(at(105ms));
+    BOOST_TEST(effects() == "1001 ended: overloaded, 1003 ended: overloaded");
+}
+
 // One that asks once waits for a place as long as it may; its attempt then runs to its end.
 BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place)
 {

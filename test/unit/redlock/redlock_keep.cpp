@@ -73,6 +73,34 @@ BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
     BOOST_TEST(c.nodes[0].commands() == "RENEW A");
 }
 
+// A node with much to do, or one that stands still, gets the renewals of leases all the same: as
+// soon as it goes on, they are what it finds.
+BOOST_AUTO_TEST_CASE(renewals_are_sent_whatever_else_is_under_way)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].silent = true;
+    c.ask(8, 'y', "B");
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "SET B, PASS B, RENEW A");
+    c.pass(600ms);
+    for (std::uint64_t tag = 9; tag < 60; ++tag)
+        c.ask(tag, 'y', "B" + std::to_string(tag));
+    c.run();
+    c.nodes[0].commands();
+    const auto late = c.ask(60, 'z', "C");
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.events().find("60 granted") != std::string::npos);
+    c.nodes[0].silent = true;
+    c.ask(61, 'y', "D");
+    c.pass(200ms);
+    c.renew(late);
+    BOOST_TEST(c.nodes[0].commands().ends_with("RENEW C"));
+}
+
 // Silence neither lengthens nor ends a lease.
 BOOST_AUTO_TEST_CASE(silence_is_not_told)
 {
