@@ -25,8 +25,8 @@ std::vector<redis::node_settings> nodes_of(const subject_settings& s)
             .silence_timeout = s.silence_timeout,
             .reconnect_min = 50ms,
             .reconnect_max = 2s,
-            .max_requests = 1000,
-            .max_bytes = 1024 * 1024};
+            .max_requests = s.most_requests,
+            .max_bytes = s.most_bytes};
     }
     return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/load_plan.hpp"
 #include "simulation/network.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/referee.hpp"
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct experiment {
     bool contended = false; // only worlds in which many want one resource
     // Worlds in which the locks give tokens: a third of all.
     enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;
+    std::optional<burst_size> bursts{};       // only worlds of such bursts
     std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
 };
 

@@ -47,6 +47,7 @@ struct subject_settings {
     std::uint64_t jitter_seed = 0;
     std::optional<core::duration> node_timeout{};
     core::duration silence_timeout{};
+    std::size_t most_requests = 0, most_bytes = 0; // under way to a node
     locker_options options{};
     std::optional<redis::fence_settings> fence{}; // none: plain mode
     std::function<nanoseconds()> true_time{};
