@@ -142,6 +142,10 @@ void crowd::judge_rush()
                              ", the last after " + in_ms(longest) + "; the work is " +
                              in_ms(b.work);
     world_.note("world", what);
+    figures_ = {.attempts = rushing_.size(), .granted = granted};
+    if (b.wait >= b.bound())
+        figures_.times_the_work = static_cast<double>((longest - b.frozen_for).count()) /
+                                  static_cast<double>(std::max(b.work, b.spread).count());
     if (granted < b.least_granted(rushing_.size()))
         world_.judge.fail(property::goodput,
             what + ", at least " + std::to_string(b.least_granted(rushing_.size())) + " were due");

@@ -60,6 +60,12 @@ public:
     void judge_rush();
     void judge_probe();
 
+    struct figures {
+        std::size_t attempts = 0, granted = 0;
+        double times_the_work = 0; // that it took until the last of those who did not give up
+    };
+    const figures& counted() const noexcept { return figures_; }
+
 private:
     using users = std::vector<std::unique_ptr<sole_user>>;
 
@@ -70,6 +76,7 @@ private:
     users rushing_, probing_, keeping_;
     nanoseconds began_{0};
     mutable std::size_t first_not_over_ = 0;
+    figures figures_;
 };
 
 } // namespace holdfast::simulation

@@ -139,6 +139,7 @@ private:
 
     std::map<std::uint64_t, user_of_locks*> operations_; // by tag
     std::map<core::slot_id, kept_lease> leases_;
+    core::slot_id next_reported_ = 0;
     struct asked {
         std::string resource;
         core::lease_terms terms{};

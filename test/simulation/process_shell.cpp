@@ -13,6 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Leases that are looked at in one turn: all, but for the crowd of a burst.
+constexpr std::size_t most_reported = 64;
+
 error_code code_of(breakage how)
 {
     switch (how) {
@@ -168,7 +171,11 @@ void process::pay_for_output()
 void process::report_leases()
 {
     const core::time_point at = now();
-    for (auto& [lease, kept] : leases_) {
+    auto next = leases_.lower_bound(next_reported_);
+    for (std::size_t n = std::min(leases_.size(), most_reported); n > 0; --n) {
+        if (next == leases_.end())
+            next = leases_.begin();
+        auto& [lease, kept] = *next++;
         const core::time_point until = subject_->valid_until(lease);
         if (until == kept.until && until > at)
             continue;
@@ -176,6 +183,7 @@ void process::report_leases()
         world_.judge.valid_until(
             global(lease), until == core::long_ago ? nanoseconds(-1) : true_time(until));
     }
+    next_reported_ = next == leases_.end() ? 0 : next->first;
 }
 
 void process::perform(const core::effect& e)

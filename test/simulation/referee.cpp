@@ -62,10 +62,12 @@ void referee::acquired(std::uint64_t id, lease_terms terms)
     if (terms.until <= now)
         fail(property::operations, holder_name(terms.process) + " was given a lease that is over");
     if (judged()) {
-        for (const auto& [other, lease] : open_) {
+        const auto [first, last] = open_on_.equal_range(terms.resource);
+        for (auto other = first; other != last; ++other) {
+            const open_lease& lease = open_.at(other->second);
             const bool knew = !excused(lease.terms.process) &&
                               lateness_of(lease.terms.process) <= lease.terms.guard;
-            if (lease.terms.resource == terms.resource && !lease.told && knew)
+            if (!lease.told && knew)
                 fail(property::notice, holder_name(terms.process) + " was given " + terms.resource +
                                            ", but " + holder_name(lease.terms.process) +
                                            ", which has it since " + in_ms(lease.from) +
@@ -73,6 +75,7 @@ void referee::acquired(std::uint64_t id, lease_terms terms)
         }
     }
     const nanoseconds until = terms.until;
+    open_on_.emplace(terms.resource, id);
     open_[id] = {.terms = std::move(terms), .from = now, .updated = now, .until_before = until};
 }
 
@@ -143,6 +146,8 @@ void referee::given_up(std::uint64_t id)
         return;
     if (!found->second.over)
         end(found->second, id, std::min(time_.now(), found->second.terms.until));
+    const auto [first, last] = open_on_.equal_range(found->second.terms.resource);
+    open_on_.erase(std::find_if(first, last, [id](const auto& each) { return each.second == id; }));
     open_.erase(found);
 }
 

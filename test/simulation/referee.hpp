@@ -153,6 +153,7 @@ private:
     assumptions given_;
     nanoseconds calm_since_ = nanoseconds::max();
     std::map<std::uint64_t, open_lease> open_;
+    std::multimap<std::string, std::uint64_t> open_on_; // by resource
     std::vector<test::holding> history_;
     std::map<std::size_t, nanoseconds> excused_until_, late_by_;
     std::map<std::string, protected_register> registers_;

@@ -1,6 +1,5 @@
 #include "simulation/simulation.hpp"
 
-#include "simulation/burst.hpp"
 #include "simulation/process.hpp"
 #include "simulation/server.hpp"
 #include "simulation/user.hpp"
@@ -71,7 +70,8 @@ public:
             .fenced = plan_.fence.has_value(),
             .refused_writes = judge_.refused_writes(),
             .faults = trouble_.happened(),
-            .streams = net_.counted()};
+            .streams = net_.counted(),
+            .burst = plan_.burst ? std::optional(crowd_.counted()) : std::nullopt};
     }
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/burst.hpp"
 #include "simulation/load_plan.hpp"
 #include "simulation/network.hpp"
 #include "simulation/plan.hpp"
@@ -23,6 +24,7 @@ struct result {
     std::uint64_t refused_writes = 0; // for their tokens
     troublemaker::counts faults{};
     network::counts streams;
+    std::optional<crowd::figures> burst{};
 };
 
 // What is simulated: whose locks, in which worlds.
