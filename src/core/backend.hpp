@@ -39,8 +39,9 @@ struct claim_terms {
 // What a backend tells the locker core, about the claim whose `tag` it was given.
 struct backend_event {
     enum class what : std::uint8_t {
-        granted,  // answers attempt(): `valid_until`, `fence`
-        refused,  // answers attempt(): `reason`; the claim is the backend's to clean up
+        granted,  // answers attempt(): `asked`, `valid_until`, `fence`
+        refused,  // answers attempt(): `asked`, `reason`; the claim is the backend's to clean up
+        queued,   // of an attempt: it waits for its turn, and costs next to nothing meanwhile
         validity, // of a granted claim has changed: `valid_until`
         lost,     // a granted claim is not ours any more, whatever its validity was
         released, // answers release(): `outcome`
@@ -52,8 +53,9 @@ struct backend_event {
     errc reason{};
     std::uint64_t tag = 0;
     time_point valid_until{};
-    bool passes = false;                      // `reason` mends itself with time, whatever it is
-    time_point kept_others_out_since = never; // of a refused attempt: it has ended now
+    bool passes = false;      // `reason` mends itself with time, whatever it is
+    time_point asked = never; // when the requests left to which this is the answer; since then a
+                              // refused attempt has kept others out; `never`: not told
     std::optional<std::uint64_t> fence{};
 };
 
@@ -105,13 +107,17 @@ public:
 
     virtual std::optional<backend_event> next_event() = 0;
     virtual time_point wake_at() const noexcept = 0;
-    virtual void wake(time_point now) = 0;
+    // `heard`: all that had arrived from the store by then has been given to its connections. No
+    // answer is judged to be late that may have arrived and not been read yet.
+    virtual void wake(time_point now, time_point heard) = 0;
+    void wake(time_point now) { wake(now, now); }
 
     // What the shell has to serve; the same objects for the life of the backend.
     virtual std::span<connection* const> connections() noexcept = 0;
 
-    // Whether nothing is left to be cleaned up that could still be.
-    virtual bool drained() const noexcept = 0;
+    // How many deletions are under way. It gets smaller as long as they are answered.
+    virtual std::size_t cleaning_up() const noexcept = 0;
+    bool drained() const noexcept { return cleaning_up() == 0; }
     // Lets all connections go, for good.
     virtual void close(time_point now) = 0;
 

@@ -38,9 +38,10 @@ public:
     virtual std::span<char> read_space() = 0;
     virtual void received(std::size_t n, time_point now) = 0;
 
-    // What is to be sent, in order; and that the first `n` bytes of it have been.
+    // What is to be sent, in order; and that the stream has taken the first `n` bytes of it. `now`:
+    // just before it took them.
     virtual std::string_view output() const noexcept = 0;
-    virtual void written(std::size_t n) noexcept = 0;
+    virtual void written(std::size_t n, time_point now) = 0;
 };
 
 } // namespace holdfast::core

@@ -10,6 +10,9 @@ namespace {
 // How long connections are kept for the clean-up when a locker closes and nothing is held any more.
 constexpr duration closing_patience = std::chrono::milliseconds(500);
 
+// The pause of a refused attempt that finds no room in the backend's queues.
+constexpr duration crowded_pause = std::chrono::seconds(1);
+
 // More failures than this in a row, and it pays to ask when the resource will be free.
 constexpr unsigned failures_before_watching = 1;
 
@@ -57,8 +60,12 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const
 
     const slot_id w =
         queues_.append(id, {.tag = tag, .terms = terms, .once = single, .quiet = once});
-    if (!single)
-        wait_ends_.set(slot_index(w), later(now, wait));
+    // One that asks once is bounded by its attempt, when that has begun.
+    const std::chrono::milliseconds in_line =
+        single ? std::max(wait,
+                     std::chrono::ceil<std::chrono::milliseconds>(backend_.patience(terms.ttl)))
+               : wait;
+    wait_ends_.set(slot_index(w), later(now, in_line));
     if (q.first == w)
         serve(id, now);
     absorb(now);
@@ -103,10 +110,10 @@ void locker_core::close(time_point now)
     absorb(now);
 }
 
-void locker_core::wake(time_point now)
+void locker_core::wake(time_point now, time_point heard)
 {
     if (backend_.wake_at() <= now)
-        backend_.wake(now);
+        backend_.wake(now, heard);
     absorb(now);
 
     while (const auto index = wait_ends_.pop_due(now)) {
@@ -135,7 +142,7 @@ time_point locker_core::wake_at() const noexcept
     if (closed_)
         return never; // what nodes may still hold of ours ends by itself
     return std::min({backend_.wake_at(), wait_ends_.earliest(), queue_retries_.earliest(),
-        lease_wakes_.earliest(), close_at_});
+        lease_wakes_.earliest(), close_at_, in_line_ != 0 ? admission_.opens_at() : never});
 }
 
 std::optional<effect> locker_core::next_effect()
@@ -153,7 +160,17 @@ void locker_core::add_to(locker_stats& stats) const
     stats.nodes = backend_.nodes();
 }
 
+// What is given back, and what is renewed, goes before new attempts.
 void locker_core::absorb(time_point now)
+{
+    do
+        absorb_events(now);
+    while (admit_next(now));
+    if (closing_ && !closed_)
+        finish_closing(now);
+}
+
+void locker_core::absorb_events(time_point now)
 {
     while (const auto event = backend_.next_event()) {
         switch (event->kind) {
@@ -162,6 +179,9 @@ void locker_core::absorb(time_point now)
             break;
         case backend_event::what::refused:
             on_refused(*event, now);
+            break;
+        case backend_event::what::queued:
+            park(event->tag);
             break;
         case backend_event::what::validity:
             on_validity(*event, now);
@@ -182,21 +202,24 @@ void locker_core::absorb(time_point now)
             break;
         }
     }
-    if (closing_ && !closed_)
-        finish_closing(now);
 }
 
 void locker_core::on_granted(const backend_event& event, time_point now)
 {
     wait_queue& q = queues_.at(leases_[event.tag].queue);
     assert(q.asking == event.tag && q.first != 0);
+    const lease_slot& s = leases_[event.tag];
+    if (s.counts_as == load::under_way)
+        admission_.answered(event.asked, backend_.patience(s.terms.ttl), in_line_ != 0, now);
+    else
+        withdraw(event.tag);
     q.asking = 0;
     q.failures = 0;
     q.last_error = errc{};
     q.in_turn = false;
     if (q.turns_since == long_ago)
         q.turns_since = now;
-    install(event.tag, event.valid_until, event.fence, now);
+    install(event.tag, event.asked, event.valid_until, event.fence, now);
 }
 
 void locker_core::on_refused(const backend_event& event, time_point now)
@@ -204,6 +227,15 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     const slot_id queue = leases_[event.tag].queue;
     wait_queue& q = queues_.at(queue);
     q.asking = 0;
+    const lease_slot& s = leases_[event.tag];
+    const duration node_timeout = backend_.patience(s.terms.ttl);
+    if (s.counts_as != load::under_way)
+        withdraw(event.tag);
+    else if (event.reason == errc::unreachable)
+        admission_.unanswered(event.asked, node_timeout,
+            pause_after(admission_.failures(), event.reason, duration(0)), now);
+    else
+        admission_.answered(event.asked, node_timeout, in_line_ != 0, now);
     forget(event.tag);
     --active_;
     ++(event.reason == errc::contended ? counts_.contended : counts_.unreachable);
@@ -217,12 +249,15 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     ++q.failures;
     q.turns = 0;
     q.turns_since = long_ago;
-    if (event.reason == errc::contended && !q.in_turn && backend_.queues()) {
+    if (event.reason == errc::contended && !q.in_turn && backend_.queues() &&
+        parked_ < most_parked) {
         q.in_turn = true; // no need to try our luck: the backend has a place to wait
         return ask(queue, now);
     }
-    const duration held_up = now - std::min(now, event.kept_others_out_since);
+    const duration held_up = now - std::min(now, event.asked);
     q.retry_at = now + pause_after(q.failures, event.reason, held_up);
+    if (event.reason == errc::contended && parked_ >= most_parked)
+        q.retry_at = std::max(q.retry_at, now + jitter_.between(crowded_pause / 2, crowded_pause));
     queue_retries_.set(slot_index(queue), q.retry_at);
     if (event.reason == errc::contended && q.failures > failures_before_watching)
         backend_.watch(queue, q.resource, now);
@@ -256,15 +291,17 @@ void locker_core::on_frees(const backend_event& event, time_point now)
     queue_retries_.set(slot_index(queue), q->retry_at);
 }
 
-// Connections go when nothing is held any more and what was given back has been confirmed, or has
-// had its time.
+// Connections go when nothing is held any more and what was given back has been confirmed, or when
+// no more of it is being confirmed.
 void locker_core::finish_closing(time_point now)
 {
     if (active_ != 0)
         return;
-    if (close_at_ == never)
+    const std::size_t left = backend_.cleaning_up();
+    if (close_at_ == never || left < left_to_clean_)
         close_at_ = now + closing_patience;
-    if (!backend_.drained() && now < close_at_)
+    left_to_clean_ = left;
+    if (left != 0 && now < close_at_)
         return;
     closed_ = true;
     close_at_ = never;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/admission.hpp"
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
 #include "core/deadlines.hpp"
@@ -44,6 +45,7 @@ public:
         std::uint64_t jitter_seed);
 
     // Puts a wait into the queue of its resource. Returns its id, or 0 if it has ended already.
+    // `once`: it ends with its first attempt, and may wait so long for that to be admitted.
     slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_terms& terms,
         std::chrono::milliseconds wait, bool once, time_point now);
     // Takes a wait out, without an effect. False if it has ended, or if it must be free of
@@ -66,7 +68,9 @@ public:
     void close(time_point now);
 
     // To be called when `wake_at()` has come, and whenever the backend may have made events.
-    void wake(time_point now);
+    // `heard`: as for the backend.
+    void wake(time_point now, time_point heard);
+    void wake(time_point now) { wake(now, now); }
     time_point wake_at() const noexcept;
 
     std::optional<effect> next_effect();
@@ -76,6 +80,7 @@ private:
     struct lease_slot {
         enum class state : std::uint8_t { asking, held, ended, releasing };
         state now = state::asking;
+        enum class load : std::uint8_t { none, under_way, parked } counts_as = load::none;
         slot_id queue = 0;
         claim_id claim = 0;
         lease_terms terms{};
@@ -83,9 +88,15 @@ private:
         time_point extension_sent{}, extension_ends = never;
         std::uint64_t release_tag = 0;
     };
-    using state = lease_slot::state;
+    // How many attempts may wait in the backend's queues: each asks now and then whether its turn
+    // has come.
+    static constexpr std::size_t most_parked = 2048;
 
-    void absorb(time_point now); // the backend's events
+    using state = lease_slot::state;
+    using load = lease_slot::load;
+
+    void absorb(time_point now); // the backend's events, and what may be asked after them
+    void absorb_events(time_point now);
     void on_granted(const backend_event& event, time_point now);
     void on_refused(const backend_event& event, time_point now);
     void on_validity(const backend_event& event, time_point now);
@@ -96,8 +107,13 @@ private:
     void serve(slot_id queue, time_point now);
     void serve_soon(slot_id queue, time_point now);
     void ask(slot_id queue, time_point now);
-    void install(
-        slot_id lease, time_point valid_until, std::optional<std::uint64_t> fence, time_point now);
+    void stand_in_line(slot_id queue);
+    bool admit_next(time_point now);
+    void leave_line(wait_queue& queue) noexcept;
+    void park(slot_id lease);
+    void withdraw(slot_id lease) noexcept;
+    void install(slot_id lease, time_point asked, time_point valid_until,
+        std::optional<std::uint64_t> fence, time_point now);
     bool hand_over(slot_id lease, time_point now);
     bool turns_are_spent(const wait_queue& queue, time_point now);
     void end_turn(slot_id queue, time_point now);
@@ -119,6 +135,10 @@ private:
     std::size_t max_waiting_;
     jitter jitter_;
 
+    admission admission_;
+    ring<slot_id> line_;      // queues whose next attempt waits for admission, and some that did
+    std::size_t in_line_ = 0; // of these
+    std::size_t parked_ = 0;  // attempts that wait in the backend's queue
     wait_queues queues_;
     slots<lease_slot> leases_;
     deadlines wait_ends_, queue_retries_, lease_wakes_;
@@ -129,6 +149,7 @@ private:
     std::size_t held_ = 0;
     bool closing_ = false, closed_ = false;
     time_point close_at_ = never;
+    std::size_t left_to_clean_ = 0; // when `close_at_` was set
     locker_stats counts_;
 };
 

@@ -1,6 +1,8 @@
 // Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
 #include "core/locker_core.hpp"
 
+#include <utility>
+
 namespace holdfast::core {
 
 namespace {
@@ -29,14 +31,77 @@ void locker_core::serve(slot_id queue, time_point now)
     wait_queue& q = queues_.at(queue);
     if (q.first == 0) {
         queue_retries_.erase(slot_index(queue));
+        leave_line(q);
         return queues_.close_if_unused(queue);
     }
-    if (q.asking != 0 || q.holder != 0 || closing_)
+    if (q.asking != 0 || q.holder != 0 || closing_ || q.in_line)
         return;
     if (now < q.retry_at)
         queue_retries_.set(slot_index(queue), q.retry_at);
-    else
+    else if (in_line_ == 0 && admission_.is_open(now))
         ask(queue, now);
+    else
+        stand_in_line(queue);
+}
+
+// First come, first served, over all resources.
+void locker_core::stand_in_line(slot_id queue)
+{
+    queue_retries_.erase(slot_index(queue));
+    if (line_.size() > 64 && line_.size() / 2 > in_line_) { // most of it has left already
+        for (std::size_t left = line_.size(); left != 0; --left) {
+            const slot_id id = line_.pop();
+            const wait_queue* const q = queues_.find(id);
+            if (q != nullptr && q->in_line)
+                line_.push(id);
+        }
+    }
+    line_.push(queue);
+    queues_.at(queue).in_line = true;
+    ++in_line_;
+}
+
+void locker_core::leave_line(wait_queue& q) noexcept
+{
+    in_line_ -= q.in_line ? 1u : 0u;
+    q.in_line = false;
+}
+
+// False if nobody waits for admission, or nobody may be admitted.
+bool locker_core::admit_next(time_point now)
+{
+    while (in_line_ != 0 && admission_.is_open(now)) {
+        const slot_id id = line_.pop();
+        wait_queue* const q = queues_.find(id);
+        if (q == nullptr || !q->in_line)
+            continue;
+        leave_line(*q);
+        ask(id, now);
+        return true;
+    }
+    return false;
+}
+
+// The attempt waits for its turn in the backend: it costs next to nothing, and takes as long as it
+// takes.
+void locker_core::park(slot_id lease)
+{
+    lease_slot* const s = leases_.find(lease);
+    if (s == nullptr || s->counts_as != load::under_way)
+        return;
+    admission_.leave();
+    s->counts_as = load::parked;
+    ++parked_;
+}
+
+// The attempt is over, and tells nothing of how busy nodes are.
+void locker_core::withdraw(slot_id lease) noexcept
+{
+    const load was = std::exchange(leases_[lease].counts_as, load::none);
+    if (was == load::under_way)
+        admission_.leave();
+    else if (was == load::parked)
+        --parked_;
 }
 
 void locker_core::ask(slot_id queue, time_point now)
@@ -47,29 +112,33 @@ void locker_core::ask(slot_id queue, time_point now)
     const auto token = owner_token::make(entropy_);
     if (!token)
         return end_wait(q.first, errc::no_random_bits, now);
+    if (w.once)
+        wait_ends_.erase(slot_index(q.first));
 
     const slot_id lease = leases_.take();
     lease_slot& s = leases_[lease];
     s = lease_slot{};
     s.queue = queue;
     s.terms = w.terms;
+    s.counts_as = load::under_way;
     q.asking = lease;
+    admission_.begin();
     ++active_;
     ++counts_.attempts;
     claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
-    if (!w.once)
+    if (!w.once && parked_ < most_parked)
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;
     s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
 }
 
 // The first of a queue is given the lease.
-void locker_core::install(
-    slot_id lease, time_point valid_until, std::optional<std::uint64_t> fence, time_point now)
+void locker_core::install(slot_id lease, time_point asked, time_point valid_until,
+    std::optional<std::uint64_t> fence, time_point now)
 {
     lease_slot& s = leases_[lease];
     wait_queue& q = queues_.at(s.queue);
     s.now = state::held;
-    const time_point asked = valid_until - (s.terms.ttl - s.terms.drift);
+    s.counts_as = load::none;
     s.keeper = lease_keeper(s.terms, asked, now, valid_until, backend_.patience(s.terms.ttl));
     q.holder = lease;
     ++held_;
@@ -112,7 +181,8 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     if (++q.turns == (terms.handoff_limit + 3) / 4)
         backend_.look_for_others(to.claim, now); // in time before the budget is spent
     ++counts_.handed_over;
-    install(next, valid_until, fence, now);
+    const time_point asked = valid_until - (to.terms.ttl - to.terms.drift);
+    install(next, asked, valid_until, fence, now);
     return true;
 }
 
@@ -153,6 +223,8 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
     wait_queue& q = queues_.at(w.queue);
     // Those before us were in our way, or what was in theirs.
     errc why = q.last_error != errc{} ? q.last_error : errc::contended;
+    if (q.last_error == errc{} && q.in_line && q.holder == 0)
+        why = admission_.is_cut_off() ? errc::unreachable : errc::overloaded;
     if (q.first == id && q.asking != 0) {
         // Refusals are certain; of silence, the last attempt that ended tells more.
         const errc cut_short = backend_.outlook(leases_[q.asking].claim);
@@ -184,6 +256,7 @@ void locker_core::leave(slot_id id, time_point now)
         return;
     }
     backend_.abandon(s.claim, now);
+    withdraw(q.asking);
     forget(q.asking);
     --active_;
     q.asking = 0;

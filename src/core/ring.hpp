@@ -20,6 +20,13 @@ public:
         return items_[first_];
     }
 
+    // The `i`-th from the front.
+    T& operator[](std::size_t i) noexcept
+    {
+        assert(i < size_);
+        return items_[(first_ + i) & (items_.size() - 1)];
+    }
+
     void push(const T& item)
     {
         if (size_ == items_.size())

@@ -12,7 +12,7 @@ slot_id wait_queues::open(std::string_view resource)
     wait_queue& q = queues_[id];
     q.resource.assign(resource);
     q.first = q.last = q.asking = q.holder = 0;
-    q.in_turn = false;
+    q.in_turn = q.in_line = false;
     q.failures = 0;
     q.last_error = errc{};
     q.retry_at = q.turns_since = long_ago;

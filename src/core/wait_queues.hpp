@@ -33,6 +33,7 @@ struct wait_queue {
     slot_id asking = 0;          // the lease slot of the attempt of `first`, if it has one
     slot_id holder = 0;          // the lease slot of the local holder
     bool in_turn = false;        // others go first: the next attempt stands in the backend's queue
+    bool in_line = false;        // its next attempt waits for admission
     unsigned failures = 0;       // attempts refused in a row
     errc last_error{};           // of the last of them; none once one was granted
     time_point retry_at{};       // not before

@@ -70,7 +70,10 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
 {
     const auto fence = keys_->grant(resource, token, now + terms.ttl, now);
     if (!fence) {
-        events_.push({.kind = backend_event::what::refused, .reason = errc::contended, .tag = tag});
+        events_.push({.kind = backend_event::what::refused,
+            .reason = errc::contended,
+            .tag = tag,
+            .asked = now});
         return 0;
     }
     const core::claim_id id = claims_.take();
@@ -82,6 +85,7 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
     events_.push({.kind = backend_event::what::granted,
         .tag = tag,
         .valid_until = now + terms.ttl - terms.drift,
+        .asked = now,
         .fence = fence});
     return id;
 }

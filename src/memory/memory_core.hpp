@@ -60,9 +60,10 @@ public:
 
     std::optional<core::backend_event> next_event() override;
     core::time_point wake_at() const noexcept override { return core::never; }
-    void wake(core::time_point) override {}
+    using backend_core::wake;
+    void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return {}; }
-    bool drained() const noexcept override { return true; }
+    std::size_t cleaning_up() const noexcept override { return 0; }
     void close(core::time_point) override {}
     std::vector<node_stats> nodes() const override { return {}; }
 

@@ -18,6 +18,9 @@ constexpr std::size_t most_kept = 256 * 1024;
 // A node that leaves a request unanswered for so long is not asked for its vote until it speaks.
 constexpr core::duration congestion_after = std::chrono::seconds(1);
 
+// What leaves so much later than it was queued has its owner's timeouts begin anew.
+constexpr core::duration late_after = std::chrono::milliseconds(1);
+
 // A connection that lasted for less counts as a failure, lest we connect in a tight loop.
 constexpr core::duration stable_after = std::chrono::milliseconds(100);
 
@@ -55,7 +58,7 @@ bool node_session::answers_within(core::duration limit, core::time_point now) co
     return requests_.empty() || now - std::max(requests_.front().sent, last_heard_) <= limit;
 }
 
-void node_session::send(std::string_view bytes, const request& r)
+void node_session::send(std::string_view bytes, request r)
 {
     assert(state_ == state::ready);
     if (out_begin_ == out_.size()) {
@@ -63,6 +66,7 @@ void node_session::send(std::string_view bytes, const request& r)
         out_begin_ = 0;
     }
     out_.append(bytes);
+    r.bytes = static_cast<std::uint32_t>(bytes.size());
     requests_.push(r);
     ++commands_;
 }
@@ -167,7 +171,7 @@ void node_session::begin_closing(failure why, core::time_point now)
     trouble_ = {};
     state_ = state::closing;
     out_.clear();
-    out_begin_ = 0;
+    out_begin_ = requests_written_ = next_written_ = greeting_left_ = 0;
     hopeful_ =
         worked && now - connected_at_ > stable_after && failure_.code != condition::misconfigured;
     failures_ = hopeful_ ? 0 : failures_ + 1;
@@ -253,6 +257,7 @@ void node_session::on_handshake_reply(reply answer, core::time_point now)
     if (std::string objection = owner_.admit(node_); !objection.empty())
         return begin_closing({errc::misconfigured_node, std::move(objection)}, now);
     state_ = state::ready;
+    greeting_left_ = out_.size() - out_begin_;
     deadline_ = core::never;
     connected_at_ = now;
     keeps_queue_ = handshake_.subscribed();
@@ -265,9 +270,10 @@ void node_session::on_handshake_reply(reply answer, core::time_point now)
 
 void node_session::on_request_reply(reply answer, core::time_point now)
 {
-    if (requests_.empty())
+    if (requests_written_ == 0)
         return begin_closing({errc::protocol_error, "a reply that nobody asked for"}, now);
     const request r = requests_.pop();
+    --requests_written_;
     if (answer.front().what == resp::kind::error) {
         if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
             const auto reason = static_cast<errc>(why.code.value());
@@ -290,9 +296,13 @@ std::string_view node_session::output() const noexcept
     return std::string_view(out_).substr(out_begin_);
 }
 
-void node_session::written(std::size_t n) noexcept
+void node_session::written(std::size_t n, core::time_point now)
 {
     out_begin_ += n;
+    const std::size_t of_greeting = std::min(greeting_left_, n);
+    greeting_left_ -= of_greeting;
+    if (state_ == state::ready)
+        stamp_written(n - of_greeting, now);
     if (out_begin_ == out_.size()) {
         if (out_.capacity() > most_kept)
             std::string().swap(out_); // a crowd of renewals is over
@@ -301,6 +311,22 @@ void node_session::written(std::size_t n) noexcept
     } else if (out_begin_ > out_.size() / 2 && out_begin_ > 64 * 1024) {
         out_.erase(0, out_begin_);
         out_begin_ = 0;
+    }
+}
+
+// A request's time counts from when it leaves: what waits for our own loop, or for room in the
+// socket, has not been asked yet.
+void node_session::stamp_written(std::size_t n, core::time_point now)
+{
+    next_written_ += n;
+    while (requests_written_ < requests_.size() &&
+           next_written_ >= requests_[requests_written_].bytes) {
+        request& r = requests_[requests_written_++];
+        next_written_ -= r.bytes;
+        const bool late = now - r.sent > late_after;
+        r.sent = std::max(r.sent, now);
+        if (late)
+            owner_.on_sent_late(node_, r, now);
     }
 }
 

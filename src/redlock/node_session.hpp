@@ -21,8 +21,9 @@ namespace holdfast::redis {
 // What was asked, so that its reply finds its way back. The meaning is the asker's.
 struct request {
     std::uint64_t reference = 0;
+    std::uint32_t bytes = 0; // of the command; the session's own
     std::uint8_t kind = 0;
-    core::time_point sent{};
+    core::time_point sent{}; // when it was queued, and from then on when its last byte went out
 };
 
 // Who asks. `node` is the number that the session was given.
@@ -35,6 +36,8 @@ public:
     virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
     virtual void on_reply(
         std::size_t node, const request& r, reply answer, core::time_point now) = 0;
+    // The request has gone out noticeably later than it was queued: `r.sent` is later now.
+    virtual void on_sent_late(std::size_t node, const request& r, core::time_point now) = 0;
     // The connection broke before the reply came: nobody knows what became of the request.
     virtual void on_orphaned(std::size_t node, const request& r, core::time_point now) = 0;
     // The node has become unreachable; also after a first connection that failed.
@@ -78,7 +81,7 @@ public:
     std::uint64_t identity() const noexcept { return identity_; }
 
     // Precondition: now() is `ready`. The bytes are one command, encoded.
-    void send(std::string_view bytes, const request& r);
+    void send(std::string_view bytes, request r);
 
     // The node has answered something that makes it useless.
     void fail(errc code, std::string text, core::time_point now);
@@ -113,7 +116,7 @@ public:
     std::span<char> read_space() override;
     void received(std::size_t n, core::time_point now) override;
     std::string_view output() const noexcept override;
-    void written(std::size_t n) noexcept override;
+    void written(std::size_t n, core::time_point now) override;
 
 private:
     enum class state : std::uint8_t { connecting, greeting, ready, closing, pausing, shut };
@@ -121,6 +124,7 @@ private:
     void on_handshake_reply(reply answer, core::time_point now);
     void on_request_reply(reply answer, core::time_point now);
     void take_replies(core::time_point now);
+    void stamp_written(std::size_t n, core::time_point now);
     void begin_closing(failure why, core::time_point now);
     core::time_point silence_ends() const noexcept;
 
@@ -141,6 +145,9 @@ private:
     handshake handshake_;
     resp::reader reader_;
     core::ring<request> requests_;
+    std::size_t requests_written_ = 0; // of these; the others wait, wholly or in part, in `out_`
+    std::size_t next_written_ = 0;     // bytes of the first of the others that have gone out
+    std::size_t greeting_left_ = 0;    // bytes of the greeting that stand before them
     std::string out_;
     std::size_t out_begin_ = 0;
 

@@ -155,7 +155,7 @@ time_point redlock_core::wake_at() const noexcept
     return first;
 }
 
-void redlock_core::wake(time_point now)
+void redlock_core::wake(time_point now, time_point heard)
 {
     for (const auto& s : sessions_) {
         if (s->wake_at() <= now)
@@ -163,7 +163,7 @@ void redlock_core::wake(time_point now)
     }
     while (const auto index = asked_again_.pop_due(now))
         ask_those_again(claims_.id_at(*index), now);
-    while (const auto index = claim_ends_.pop_due(now)) {
+    while (const auto index = claim_ends_.pop_due(std::min(now, heard))) {
         const claim_id id = claims_.id_at(*index);
         switch (claims_[id].phase) {
         case stage::queued:
@@ -229,8 +229,10 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
     c.phase = stage::held;
     c.reported = valid_until;
     claim_ends_.erase(slot_index(id));
-    backend_event granted{
-        .kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until};
+    backend_event granted{.kind = backend_event::what::granted,
+        .tag = c.tag,
+        .valid_until = valid_until,
+        .asked = valid_until - (c.terms.ttl - c.terms.drift)};
     if (c.fence)
         granted.fence = c.fence->round.token();
     emit(granted);
@@ -246,7 +248,7 @@ void redlock_core::refuse(claim_id id, errc reason, time_point now, bool passes)
         .reason = reason,
         .tag = c.tag,
         .passes = passes,
-        .kept_others_out_since = c.round_began});
+        .asked = c.round_began});
     clean(id, now);
 }
 
@@ -339,6 +341,9 @@ void redlock_core::forget(claim_id id)
     claim_ends_.erase(slot_index(id));
     asked_again_.erase(slot_index(id));
     forget_tracking(id);
+    claim& c = claims_[id];
+    for (std::size_t i = 0; i < c.nodes(); ++i)
+        end_deletion(c.at[i]);
     claims_.give_back(id);
 }
 
@@ -367,16 +372,6 @@ redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexc
     if (hopeless + in_quarantine >= blocking(c.nodes()))
         return {errc::fencing_unavailable, true};
     return {};
-}
-
-bool redlock_core::drained() const noexcept
-{
-    for (std::uint32_t i = 0; i < claims_.capacity(); ++i) {
-        const claim* const c = claims_.find(claims_.id_at(i));
-        if (c != nullptr && removing(*c))
-            return false;
-    }
-    return true;
 }
 
 } // namespace holdfast::redis

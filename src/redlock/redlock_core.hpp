@@ -59,9 +59,10 @@ public:
 
     std::optional<core::backend_event> next_event() override;
     core::time_point wake_at() const noexcept override;
-    void wake(core::time_point now) override;
+    using backend_core::wake;
+    void wake(core::time_point now, core::time_point heard) override;
     std::span<core::connection* const> connections() noexcept override { return connections_; }
-    bool drained() const noexcept override;
+    std::size_t cleaning_up() const noexcept override { return deletions_; }
     void close(core::time_point now) override;
     std::vector<node_stats> nodes() const override;
 
@@ -98,7 +99,6 @@ private:
     // One renewal call to one node: its reply has a number for each claim, in order.
     struct batch {
         std::vector<core::claim_id> claims;
-        core::time_point sent{};
     };
 
     // A question when a resource may be free: the locker's, or that of a claim which is queued.
@@ -114,6 +114,7 @@ private:
     void on_ready(std::size_t node, core::time_point now) override;
     void on_push(std::size_t node, reply push, core::time_point now) override;
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
+    void on_sent_late(std::size_t node, const request& r, core::time_point now) override;
     void on_orphaned(std::size_t node, const request& r, core::time_point now) override;
     void on_down(std::size_t node, core::time_point now) override;
 
@@ -145,8 +146,7 @@ private:
     void note_queue_error(std::size_t node, std::string_view text);
     void on_confirmed(std::size_t node, const request& r, reply answer, core::time_point now);
     bool finds_missing(std::size_t node, claim& c, core::claim_id id, core::time_point now);
-    void on_renewed(
-        std::size_t node, core::slot_id id, bool by_text, reply answer, core::time_point now);
+    void on_renewed(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_watched(
         std::size_t node, core::slot_id id, what kind, reply answer, core::time_point now);
     void on_watch_ended(core::slot_id id);
@@ -211,12 +211,18 @@ private:
     void end_batch(std::size_t node, core::slot_id id);
     void give_up_unsent(claim& c) noexcept;
     void on_round_timeout(core::claim_id id, core::time_point now);
+    void lasts_longer(core::claim_id id, core::duration ttl, core::time_point now);
     struct obstacle {
         errc reason = errc::unreachable;
         bool passes = false; // by itself
     };
     obstacle why_unreachable(const claim& c) const noexcept;
     bool removing(const claim& c) const noexcept;
+    void end_deletion(claim_node& n) noexcept
+    {
+        deletions_ -= n.deleting ? 1u : 0u;
+        n.deleting = false;
+    }
     void emit(const core::backend_event& event) { events_.push(event); }
 
     std::optional<core::duration> node_timeout_;
@@ -237,6 +243,7 @@ private:
     std::string queue_;   // the name of a queue
     std::string lock_;    // the name of a lock
     std::vector<core::claim_id> to_renew_;
+    std::size_t deletions_ = 0;          // under way
     std::unique_ptr<fenced_mode> fence_; // none in plain mode
 };
 

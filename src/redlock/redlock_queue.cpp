@@ -23,9 +23,6 @@ namespace {
 // How long the arbiter keeps its key for the one whose turn has come, until he confirms.
 constexpr core::duration hand_over_ttl = 500ms;
 
-// Everybody in the queue is heard of more often.
-constexpr core::duration queue_ttl = 3s;
-
 constexpr core::duration longest_silence = 1s; // of one who waits
 constexpr core::duration shortest_spread = 1ms,
                          longest_spread = 16ms; // of those who wait for one end
@@ -207,6 +204,8 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
 {
     claim& c = claims_[id];
     c.answer_due = false;
+    if (!c.has_waited)
+        emit({.kind = core::backend_event::what::queued, .tag = c.tag});
     c.has_waited = true;
     contention_.note(c.hash, now);
     c.arbiter_held_until = core::never;

@@ -50,7 +50,6 @@ void redlock_core::send_batch(
     const core::slot_id id = batches_.take();
     batch& b = batches_[id];
     b.claims.assign(claims.begin(), claims.end());
-    b.sent = now;
     command_.clear();
     if (fence_)
         encode_fenced_renewal(claims, by_text);
@@ -76,11 +75,11 @@ void redlock_core::encode_renewal(std::span<const claim_id> claims, bool by_text
     }
 }
 
-void redlock_core::on_renewed(
-    std::size_t node, core::slot_id id, bool by_text, reply answer, time_point now)
+void redlock_core::on_renewed(std::size_t node, const request& r, reply answer, time_point now)
 {
+    const core::slot_id id = r.reference;
     batch& b = batches_[id];
-    if (is_no_script(answer) && !by_text) {
+    if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::renew)) {
         std::vector<claim_id> still_held;
         for (const claim_id each : b.claims) {
             const claim* const c = claims_.find(each);
@@ -99,7 +98,7 @@ void redlock_core::on_renewed(
         if (c == nullptr || c->phase != stage::held)
             continue;
         if (answer[k + 1].integer == 1)
-            c->renewed(node, b.sent);
+            c->renewed(node, r.sent);
         else
             c->missing(node);
         report(b.claims[k], now);

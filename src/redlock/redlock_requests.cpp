@@ -65,7 +65,9 @@ void redlock_core::encode_remove(const claim& c, bool by_text)
 void redlock_core::send_remove(std::size_t node, claim_id id, what kind, time_point now)
 {
     send(node, kind, id, now);
-    claims_[id].at[node].deleting = true;
+    claim_node& n = claims_[id].at[node];
+    deletions_ += n.deleting ? 0u : 1u;
+    n.deleting = true;
 }
 
 void redlock_core::on_reply(std::size_t node, const request& r, reply answer, time_point now)
@@ -105,7 +107,7 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         break;
     case what::renew:
     case what::renew_by_text:
-        on_renewed(node, r.reference, kind == what::renew_by_text, answer, now);
+        on_renewed(node, r, answer, now);
         break;
     case what::enqueue:
     case what::enqueue_by_text:
@@ -138,6 +140,42 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
     case what::time_left:
         on_watched(node, r.reference, kind, answer, now);
         break;
+    }
+}
+
+// What of ours is on a node lasts longer than was thought: what sets its ttl has just left.
+void redlock_core::lasts_longer(claim_id id, core::duration ttl, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return;
+    c->leaves(ttl, now);
+    if (c->phase == stage::cleaning)
+        claim_ends_.set(core::slot_index(id), c->gone_at);
+}
+
+// Timeouts count from when a request leaves, and so does what it makes a node keep.
+void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
+{
+    const auto kind = static_cast<what>(r.kind);
+    if (kind == what::renew || kind == what::renew_by_text) {
+        for (const claim_id each : batches_[r.reference].claims) {
+            if (const claim* const c = claims_.find(each))
+                lasts_longer(each, c->terms.ttl, now);
+        }
+        return;
+    }
+    const bool of_a_claim = kind != what::probe && kind != what::record && kind != what::type &&
+                            kind != what::time_left;
+    claim* const c = of_a_claim ? claims_.find(r.reference) : nullptr;
+    if (c == nullptr)
+        return;
+    lasts_longer(r.reference, std::max(c->terms.ttl, queue_ttl), now);
+    if (c->phase == stage::asking) {
+        c->round_began = now;
+        limit_round(r.reference, now);
+    } else if (c->phase == stage::releasing || (c->phase == stage::queued && c->answer_due)) {
+        claim_ends_.set(core::slot_index(r.reference), now + patience(c->terms.ttl));
     }
 }
 
@@ -179,7 +217,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::pass_on:
     case what::pass_on_by_text:
         if (c != nullptr) {
-            c->at[node].deleting = false;
+            end_deletion(c->at[node]);
             if (c->phase == stage::releasing)
                 settle_release(r.reference, false, now);
         }
@@ -250,7 +288,7 @@ void redlock_core::on_removed(
     claim* c = claims_.find(id);
     if (c == nullptr)
         return;
-    c->at[node].deleting = false;
+    end_deletion(c->at[node]);
     const resp::value& v = answer.front();
     const bool passes_on = kind == what::pass_on || kind == what::pass_on_by_text;
     if (is_no_script(answer) && kind == what::remove) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "core/time.hpp"
+
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 
@@ -32,6 +35,8 @@ inline constexpr script renew_script{
 // came. Each is named by 32 characters of owner token, 16 of reference (the client's own), and the
 // channel on which the client hears that its turn has come; the message is the token and the
 // reference. A message that reaches nobody was for one who is gone: the next one is told.
+inline constexpr core::duration queue_ttl =
+    std::chrono::seconds(3); // everybody in it is heard of more often
 inline constexpr std::size_t reference_length = 16;
 inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the key of the queue
 

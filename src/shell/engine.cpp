@@ -60,7 +60,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     operation& added = *op;
     const core::slot_id id = operations_.add(std::move(op));
     const core::time_point now = shell::now();
-    wait = std::max(wait, std::chrono::milliseconds(0));
+    wait = std::max(once ? terms->options.wait : wait, std::chrono::milliseconds(0));
     added.about = core_.acquire(id, terms->what.name(), terms->lease, wait, once, now);
     attach_cancellation(added);
     after_call(now);

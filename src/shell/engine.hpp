@@ -98,6 +98,8 @@ private:
     void cancel(core::slot_id id, asio::cancellation_type type);
 
     void settle(core::time_point now);
+    core::time_point heard_until(core::time_point now);
+    void confirm_arrivals();
     void perform_effects();
     void perform(const core::effect& e);
     bool has_output() const noexcept
@@ -125,6 +127,7 @@ private:
     operation_table operations_;
     operation_table::batch spare_; // memory for the next delivery
     bool turn_scheduled_ = false;
+    bool confirming_arrivals_ = false;
     bool closed_ = false;
     bool abandoned_ = false;
     bool left_to_parent_ = false;

@@ -9,6 +9,9 @@ namespace holdfast::shell {
 
 namespace {
 
+// Whatever keeps sending must not keep timeouts from being judged for longer.
+constexpr core::duration longest_lag = std::chrono::seconds(1);
+
 constexpr std::size_t enough = 64; // handlers; then others of the execution context have their turn
 
 } // namespace
@@ -17,9 +20,15 @@ constexpr std::size_t enough = 64; // handlers; then others of the execution con
 // decided.
 void engine::settle(core::time_point now)
 {
+    core::time_point heard = now;
+    if (core_.wake_at() <= now) {
+        for (link& l : links_)
+            l.flush(now); // what waits for us has not been asked yet
+        heard = heard_until(now);
+    }
     bool changed = true;
     while (changed) {
-        core_.wake(now);
+        core_.wake(now, heard);
         changed = false;
         for (link& l : links_)
             changed = l.follow(now) || changed;
@@ -28,6 +37,32 @@ void engine::settle(core::time_point now)
     if (has_output())
         schedule_turn();
     arm_timer(now);
+}
+
+// Until when all that arrived has been read. A timeout that is due is not judged before that.
+core::time_point engine::heard_until(core::time_point now)
+{
+    core::time_point heard = now;
+    for (const link& l : links_)
+        heard = std::min(heard, l.read_until(now));
+    if (heard < now && !confirming_arrivals_) {
+        for (link& l : links_)
+            l.note_empty(now);
+        confirm_arrivals();
+    }
+    return std::max(heard, now - longest_lag);
+}
+
+void engine::confirm_arrivals()
+{
+    confirming_arrivals_ = true;
+    asio::post(executor_, [self = shared_from_this()] {
+        self->enter([&] {
+            self->confirming_arrivals_ = false;
+            for (link& l : self->links_)
+                l.confirm_empty();
+        });
+    });
 }
 
 void engine::perform_effects()

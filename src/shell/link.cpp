@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -156,12 +157,14 @@ void link::on_connected()
         return broken(ec, shell::now());
     state_ = state::open;
     arrivals_ = std::make_shared<arrivals>();
-    connection_.opened(shell::now());
+    read_until_ = seemed_empty_at_ = shell::now();
+    connection_.opened(read_until_);
     start_reading();
 }
 
 void link::start_reading()
 {
+    reading_since_ = shell::now();
     const auto into = asio::buffer(*arrivals_);
     socket_.async_read_some(
         into, guarded([this, arrived = arrivals_](error_code ec, std::size_t n) {
@@ -175,12 +178,18 @@ void link::start_reading()
 void link::on_read(std::string_view bytes)
 {
     for (int reads = 1; take(bytes, shell::now()); ++reads) {
-        if (bytes.size() < arrivals_->size() || reads == most_reads_at_once)
+        const bool all = bytes.size() < arrivals_->size();
+        if (all)
+            read_until_ = reading_since_;
+        if (all || reads == most_reads_at_once)
             return start_reading(); // no more has come, or others must have their turn
+        reading_since_ = shell::now();
         error_code ec;
         const std::size_t n = socket_.read_some(asio::buffer(*arrivals_), ec);
-        if (ec == asio::error::would_block || ec == asio::error::try_again)
+        if (ec == asio::error::would_block || ec == asio::error::try_again) {
+            read_until_ = reading_since_;
             return start_reading();
+        }
         if (ec)
             return broken(ec, shell::now());
         bytes = {arrivals_->data(), n};
@@ -202,6 +211,20 @@ bool link::take(std::string_view bytes, core::time_point now)
     return true;
 }
 
+void link::note_empty(core::time_point now)
+{
+    if (state_ != state::open)
+        return;
+    error_code ec;
+    if (socket_.available(ec) == 0 && !ec)
+        seemed_empty_at_ = now;
+}
+
+void link::confirm_empty() noexcept
+{
+    read_until_ = std::max(read_until_, seemed_empty_at_);
+}
+
 bool link::has_output() const noexcept
 {
     return state_ == state::open && !waiting_writable_ && !connection_.output().empty();
@@ -218,7 +241,7 @@ void link::flush(core::time_point now)
             return wait_writable();
         if (ec)
             return broken(ec, now);
-        connection_.written(n);
+        connection_.written(n, now);
     }
 }
 

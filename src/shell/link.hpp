@@ -31,8 +31,17 @@ public:
 
     // Opens or closes the socket if the connection wants it so. True if that changed anything.
     bool follow(core::time_point now);
-    // Sends what there is to send, as far as the socket takes it.
+    // Sends what there is to send, as far as the socket takes it. `now`: at the latest just before.
     void flush(core::time_point now);
+    // Until when all that arrived has been read.
+    core::time_point read_until(core::time_point now) const noexcept
+    {
+        return state_ == state::open ? read_until_ : now;
+    }
+    // What has been read and not been taken yet, is taken by what the executor runs next: so, if
+    // nothing is left to be read now, confirm_empty() there says that all of before has been.
+    void note_empty(core::time_point now);
+    void confirm_empty() noexcept;
     // Whether flush() would send something.
     bool has_output() const noexcept;
     void close() noexcept;
@@ -63,6 +72,7 @@ private:
     error_code last_error_;
     std::shared_ptr<arrivals> arrivals_; // of this socket
     std::uint64_t socket_number_ = 0;
+    core::time_point reading_since_{}, read_until_{}, seemed_empty_at_{};
     state state_ = state::closed;
     bool waiting_writable_ = false;
 };

@@ -38,7 +38,7 @@ public:
     std::vector<core::claim_id> looked_for; // others who wait for it
     std::size_t grants = 0, passes = 0;
     enum class at_once { nothing, grant, refuse } answers = at_once::nothing;
-    bool clean = true; // what drained() says
+    bool clean = true; // whether no deletion is under way
     bool is_closed = false;
     errc outlook_is = errc::unreachable;
     bool has_queue = false; // what queues() says
@@ -61,17 +61,18 @@ public:
         c.told = valid_until;
         ++grants;
         c.fence = ++last_fence_;
-        events_.push_back(
-            {.kind = what::granted, .tag = c.tag, .valid_until = valid_until, .fence = c.fence});
+        events_.push_back({.kind = what::granted,
+            .tag = c.tag,
+            .valid_until = valid_until,
+            .asked = c.asked,
+            .fence = c.fence});
     }
 
     void refuse(core::claim_id id, errc reason)
     {
         at(id).now = stage::ended;
-        events_.push_back({.kind = what::refused,
-            .reason = reason,
-            .tag = at(id).tag,
-            .kept_others_out_since = at(id).asked});
+        events_.push_back(
+            {.kind = what::refused, .reason = reason, .tag = at(id).tag, .asked = at(id).asked});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until, core::time_point now)
@@ -194,9 +195,10 @@ public:
     }
 
     core::time_point wake_at() const noexcept override { return core::never; }
-    void wake(core::time_point) override {}
+    using backend_core::wake;
+    void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return {}; }
-    bool drained() const noexcept override { return clean; }
+    std::size_t cleaning_up() const noexcept override { return clean ? 0 : 1; }
     void close(core::time_point) override
     {
         check(!is_closed, "a backend is closed once");

@@ -117,7 +117,7 @@ void user::misbehave(fenced_node& n)
     act([&] {
         switch (choice % 8) {
         case 0:
-            n.take(c, in.byte());
+            n.take(c, in.byte(), now);
             return;
         case 1:
             n.execute(c, now);

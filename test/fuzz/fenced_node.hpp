@@ -90,13 +90,13 @@ public:
     }
 
     // Takes what a core wants to send, as much as that; true if there was anything.
-    bool take(connection& c, std::size_t most)
+    bool take(connection& c, std::size_t most, core::time_point now)
     {
         if (!c.open || !c.end->wants_open() || c.end->output().empty())
             return false;
         const std::size_t n = std::min(most, c.end->output().size());
         c.there.append(c.end->output().substr(0, n));
-        c.end->written(n);
+        c.end->written(n, now);
         return true;
     }
 

@@ -128,6 +128,9 @@ struct fenced_world {
             check(c.now == stage::releasing, "a release ends once");
             open.erase(found);
             return;
+        case event::queued:
+            check(c.now == stage::asking, "who waits for its turn has no lease");
+            return;
         case event::alone:
         case event::frees:
             return;
@@ -174,7 +177,7 @@ struct fenced_world {
         bool changed = false;
         for (fenced_node::connection& c : n.clients) {
             act([&] {
-                changed = n.take(c, SIZE_MAX) || changed;
+                changed = n.take(c, SIZE_MAX, now) || changed;
                 changed = n.execute(c, now) || changed;
                 changed = n.deliver(c, SIZE_MAX, now) || changed;
             });

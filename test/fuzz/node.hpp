@@ -25,10 +25,10 @@ class node {
 public:
     struct command {
         words text;
-        core::time_point queued{};
-        bool in_renewal = false; // queued while a renewal was asked for
-        bool confirms = false;   // what was handed over; the books say so
-        std::uint64_t end = 0;   // the place of its last byte in the stream
+        core::time_point queued{}; // and from then on when its last byte was sent
+        bool in_renewal = false;   // queued while a renewal was asked for
+        bool confirms = false;     // what was handed over; the books say so
+        std::uint64_t end = 0;     // the place of its last byte in the stream
     };
     struct held_key {
         std::string token;
@@ -108,12 +108,16 @@ public:
         check(commands_.problem().empty(), "commands are well formed");
     }
 
-    void take(std::size_t most)
+    void take(std::size_t most, core::time_point now)
     {
         if (!is_open())
             return;
         const std::size_t n = std::min(most, link->output().size());
-        link->written(n);
+        link->written(n, now);
+        for (command& c : unanswered_) {
+            if (c.end > written_ && c.end <= written_ + n)
+                c.queued = now;
+        }
         written_ += n;
         seen_ -= n;
     }

@@ -100,6 +100,7 @@ struct world final : redis::session_owner {
         --answered;
     }
 
+    void on_sent_late(std::size_t, const redis::request&, core::time_point) override {}
     void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
     {
         check(!down && !unanswered.empty() && r.reference == unanswered.front().reference,
@@ -150,7 +151,7 @@ struct world final : redis::session_owner {
         session.opened(now);
         push_now_and_then();
         for (std::string sent(session.output()); !sent.empty(); sent = session.output()) {
-            session.written(sent.size());
+            session.written(sent.size(), now);
             commands.feed(sent);
             while (commands.next() == resp::reader::status::reply) {
                 on_its_way += greeting_reply(words_of(commands.reply()), "abc");
@@ -165,6 +166,7 @@ struct world final : redis::session_owner {
     void ask()
     {
         session.send("x", {.reference = ++last_reference, .kind = 0, .sent = now});
+        session.written(session.output().size(), now);
         unanswered.push_back({last_reference, {}});
     }
 

@@ -158,7 +158,7 @@ void user::misbehave(node& n)
     const std::size_t choice = in.byte(), variant = choice / 12;
     switch (choice % 12) {
     case 0:
-        return n.take(in.byte());
+        return n.take(in.byte(), now);
     case 1:
         return deliver(n, in.byte());
     case 2:

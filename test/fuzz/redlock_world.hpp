@@ -62,7 +62,9 @@ struct redlock_world : redlock_wires {
         const auto found = open.find(tagged[e.tag]);
         check(found != open.end(), "nothing is heard of a claim that has ended");
         claim_book& b = found->second;
-        const stage expected = e.kind == event::granted || e.kind == event::refused ? stage::asking
+        const bool of_attempt =
+            e.kind == event::granted || e.kind == event::refused || e.kind == event::queued;
+        const stage expected = of_attempt                  ? stage::asking
                                : e.kind == event::released ? stage::releasing
                                                            : stage::held;
         check(b.now == expected, "an attempt, and a release, ends once");
@@ -97,6 +99,9 @@ struct redlock_world : redlock_wires {
                 e.outcome != release_outcome::released || b.deletions > nodes.size() / 2 || unseen,
                 "released is what a majority has deleted");
             break;
+        case event::queued:
+            check(b.queued, "who waits for its turn has asked for it");
+            return;
         case event::alone:
             check(b.found_alone > 0 || unseen, "nobody is alone who was not looked for");
             b.found_alone -= std::min<std::size_t>(b.found_alone, 1);
@@ -178,7 +183,7 @@ struct redlock_world : redlock_wires {
         for (int rounds = 0; rounds < 4; ++rounds) {
             if (n.wants_to_open())
                 act([&] { n.open(now); });
-            n.take(SIZE_MAX);
+            n.take(SIZE_MAX, now);
             while (n.next() != nullptr)
                 n.answer(n.execute(now));
             while (!n.answers.empty() && n.is_open())

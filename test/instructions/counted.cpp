@@ -39,9 +39,9 @@ std::string_view output(connection& node)
     return node.output();
 }
 
-void written(connection& node, std::size_t bytes)
+void written(connection& node, std::size_t bytes, time_point now)
 {
-    node.written(bytes);
+    node.written(bytes, now);
 }
 
 void receive(connection& node, std::string_view bytes, time_point now)

@@ -20,7 +20,7 @@ holdfast::core::time_point wake_at(const holdfast::core::locker_core& locker);
 std::optional<holdfast::core::effect> next_effect(holdfast::core::locker_core& locker);
 
 std::string_view output(holdfast::core::connection& node);
-void written(holdfast::core::connection& node, std::size_t bytes);
+void written(holdfast::core::connection& node, std::size_t bytes, holdfast::core::time_point now);
 void receive(
     holdfast::core::connection& node, std::string_view bytes, holdfast::core::time_point now);
 

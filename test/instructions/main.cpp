@@ -108,7 +108,7 @@ private:
             return false;
         node.server.receive(node.session, output,
             std::chrono::floor<redis_model::time>(now_.time_since_epoch()), node.answers);
-        counted::written(connection, output.size());
+        counted::written(connection, output.size(), now_);
         counted::receive(connection, node.answers, now_);
         node.answers.clear();
         counted::wake(locker_, now_);

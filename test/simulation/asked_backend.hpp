@@ -65,12 +65,13 @@ public:
     core::duration longest_ttl() const noexcept override { return backend_.longest_ttl(); }
     std::optional<core::backend_event> next_event() override { return backend_.next_event(); }
     core::time_point wake_at() const noexcept override { return backend_.wake_at(); }
-    void wake(core::time_point now) override { backend_.wake(now); }
+    using backend_core::wake;
+    void wake(core::time_point now, core::time_point heard) override { backend_.wake(now, heard); }
     std::span<core::connection* const> connections() noexcept override
     {
         return backend_.connections();
     }
-    bool drained() const noexcept override { return backend_.drained(); }
+    std::size_t cleaning_up() const noexcept override { return backend_.cleaning_up(); }
     void close(core::time_point now) override { backend_.close(now); }
     std::vector<node_stats> nodes() const override { return backend_.nodes(); }
 

@@ -89,7 +89,7 @@ public:
         }
     }
     std::string_view output() const noexcept override { return out_; }
-    void written(std::size_t n) noexcept override { out_.erase(0, n); }
+    void written(std::size_t n, core::time_point) override { out_.erase(0, n); }
 
 private:
     static constexpr core::duration silence = std::chrono::seconds(5);

@@ -271,7 +271,7 @@ void process::flush(std::size_t index)
     l.full = taken < offered;
     l.encoded -= std::min(l.encoded, taken);
     if (taken > 0)
-        c.written(taken);
+        c.written(taken, now());
 }
 
 void process::arm_timer()

@@ -69,7 +69,7 @@ bool model_node::serve(core::connection& c, core::time_point now)
     }
     bool changed = false;
     if (const std::string bytes(c.output()); !bytes.empty() && !deaf) {
-        c.written(bytes.size());
+        c.written(bytes.size(), now);
         server.before = [this](redis_model::arguments command) {
             return note(command);
         };

@@ -31,7 +31,7 @@ public:
     std::vector<std::string> calls;
     std::map<core::claim_id, claim> claims; // all there have ever been
     core::claim_id latest = 0;
-    bool clean = true; // what drained() says
+    std::size_t deletions = 0; // under way
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
     errc outlook_is = errc::unreachable;
@@ -43,10 +43,14 @@ public:
     void grant(core::claim_id id, core::time_point valid_until,
         std::optional<std::uint64_t> fence = std::nullopt)
     {
-        claim& c = open(id, stage::asking, "grant");
+        claim& c = end_attempt(id, "grant");
         c.now = stage::held;
         c.granted = true;
-        push({.kind = what::granted, .tag = c.tag, .valid_until = valid_until, .fence = fence});
+        push({.kind = what::granted,
+            .tag = c.tag,
+            .valid_until = valid_until,
+            .asked = c.asked,
+            .fence = fence});
     }
 
     // As long a lease as the terms allow.
@@ -59,13 +63,19 @@ public:
     // `passes`: the reason does, with time.
     void refuse(core::claim_id id, errc reason = errc::contended, bool passes = false)
     {
-        claim& c = open(id, stage::asking, "refuse");
+        claim& c = end_attempt(id, "refuse");
         c.now = stage::ended;
         push({.kind = what::refused,
             .reason = reason,
             .tag = c.tag,
             .passes = passes,
-            .kept_others_out_since = c.asked});
+            .asked = c.asked});
+    }
+
+    // It waits for its turn in a queue of the backend.
+    void enqueue(core::claim_id id)
+    {
+        push({.kind = what::queued, .tag = open(id, stage::asking, "enqueue").tag});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until)
@@ -101,8 +111,7 @@ public:
         const core::claim_terms& terms, core::time_point now) override
     {
         require(!is_closed, "attempt after close");
-        for (const auto& [id, c] : claims)
-            require(c.now != stage::asking || c.resource != resource, "two attempts at once");
+        require(asked_for_.emplace(resource).second, "two attempts at once");
         const core::claim_id id = ++latest;
         claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
         const bool in_turn = terms.queue == core::queueing::now;
@@ -116,7 +125,7 @@ public:
 
     void abandon(core::claim_id id, core::time_point) override
     {
-        claim& c = open(id, stage::asking, "abandon");
+        claim& c = end_attempt(id, "abandon");
         c.now = stage::ended;
         c.abandoned = true;
         record("abandon " + c.resource);
@@ -179,9 +188,10 @@ public:
     }
 
     core::time_point wake_at() const noexcept override { return core::never; }
-    void wake(core::time_point) override {}
+    using backend_core::wake;
+    void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return {}; }
-    bool drained() const noexcept override { return clean; }
+    std::size_t cleaning_up() const noexcept override { return deletions; }
     void close(core::time_point) override
     {
         require(!is_closed, "closed twice");
@@ -207,10 +217,18 @@ private:
         return found->second;
     }
 
+    claim& end_attempt(core::claim_id id, const char* call)
+    {
+        claim& c = open(id, stage::asking, call);
+        asked_for_.erase(c.resource);
+        return c;
+    }
+
     void push(const core::backend_event& e) { events_.push_back(e); }
     void record(std::string line) { calls.push_back(std::move(line)); }
 
     std::deque<core::backend_event> events_;
+    std::set<std::string> asked_for_;
     std::uint64_t watched_ = 0;
 };
 

@@ -53,6 +53,11 @@ struct session_fixture : redis::session_owner {
                                                         : std::string(answer.front().text)) +
             " ";
     }
+    void on_sent_late(std::size_t, const redis::request& r, core::time_point when) override
+    {
+        BOOST_TEST((r.sent == when));
+        heard += std::to_string(r.reference) + " late ";
+    }
     void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
     {
         BOOST_TEST((session.now() == reach::down)); // nobody sends from here
@@ -60,7 +65,13 @@ struct session_fixture : redis::session_owner {
     }
     void on_down(std::size_t, core::time_point) override { heard += "down "; }
 
+    // What a node answers, it has been sent before.
     void receive(const std::string& bytes)
+    {
+        session.written(session.output().size(), now);
+        receive_early(bytes);
+    }
+    void receive_early(const std::string& bytes)
     {
         const std::span<char> space = session.read_space();
         BOOST_REQUIRE(space.size() >= bytes.size());
@@ -92,7 +103,7 @@ struct session_fixture : redis::session_owner {
         receive("%1\r\n+role\r\n+master\r\n");
         receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob(redis::release_script.digest) +
                 blob(redis::renew_script.digest) + blob(redis::pass_on_script.digest));
-        session.written(session.output().size());
+        session.written(session.output().size(), now);
     }
 
     void connect()
@@ -106,6 +117,7 @@ struct session_fixture : redis::session_owner {
     void send(std::uint64_t reference)
     {
         session.send("x", {.reference = reference, .kind = 0, .sent = now});
+        session.written(session.output().size(), now);
     }
 
     std::string told() { return std::exchange(heard, {}); }

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(closing_is_bounded)
 {
     acquire(1);
     const slot_id lease = granted();
-    store.clean = false;
+    store.deletions = 1;
     locker.close(now);
     locker.drop(lease, now);
     BOOST_TEST(effects() == "must stop, gone");
@@ -100,15 +100,34 @@ BOOST_AUTO_TEST_CASE(closing_is_bounded)
     BOOST_TEST(locker.wake_at() == never);
 }
 
+// 100,000 leases are given back: that takes longer than half a second, and it goes on while nodes
+// answer.
+BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_are_answered)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    store.deletions = 100;
+    locker.close(now);
+    locker.drop(lease, now);
+    effects();
+    for (; store.deletions != 0; --store.deletions) {
+        sleep_until(now + 400ms);
+        BOOST_TEST(effects() == "");
+    }
+    locker.wake(now);
+    BOOST_TEST(effects() == "closed");
+    BOOST_TEST(calls() == "attempt A, release A, close");
+}
+
 // As soon as everything is confirmed, the rest of that time is not waited for.
 BOOST_AUTO_TEST_CASE(closing_ends_when_all_is_clean)
 {
     acquire(1);
     const slot_id lease = granted();
-    store.clean = false;
+    store.deletions = 1;
     locker.close(now);
     locker.drop(lease, now);
-    store.clean = true;
+    store.deletions = 0;
     locker.wake(at(1ms));
     BOOST_TEST(effects() == "must stop, gone, closed");
 }

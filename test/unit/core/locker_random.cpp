@@ -198,7 +198,7 @@ struct world : locker_fixture {
     {
         store.grant_at_once = false;
         store.refuse_at_once = std::nullopt;
-        store.clean = roll(2) == 0;
+        store.deletions = roll(2);
         const time_point began = now;
         locker.close(now);
         note();

@@ -45,7 +45,7 @@ public:
         const std::string bytes(c.output());
         if (bytes.empty())
             return false;
-        c.written(bytes.size());
+        c.written(bytes.size(), now);
         input_.feed(bytes);
         while (input_.next() == resp::reader::status::reply) {
             words command;

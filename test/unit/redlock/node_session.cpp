@@ -22,9 +22,9 @@ BOOST_AUTO_TEST_CASE(replies_in_order)
 {
     connect();
     for (const std::uint64_t r : {1u, 2u, 3u})
-        send(r);
+        session.send("x", {.reference = r, .sent = now});
     BOOST_TEST(session.output() == "xxx");
-    session.written(2);
+    session.written(2, now);
     BOOST_TEST(session.output() == "x");
     receive(":10\r\n:2");
     BOOST_TEST(told() == "1=10 ");
@@ -145,6 +145,36 @@ BOOST_AUTO_TEST_CASE(congestion)
     BOOST_TEST(session.congested(now + 1s + 1ns));
     session.send(std::string(1000, 'x'), {.reference = 17, .kind = 0, .sent = now});
     BOOST_TEST(session.congested(now));
+}
+
+// The time of a request counts from when its last byte leaves, not from when it was queued. That
+// is told where it makes a difference.
+BOOST_AUTO_TEST_CASE(a_request_is_asked_when_its_last_byte_leaves)
+{
+    connect();
+    session.send("first", {.reference = 1, .sent = now});
+    session.send("second", {.reference = 2, .sent = now});
+    now += 1ms;
+    session.written(7, now); // and two bytes of the second
+    BOOST_TEST(heard == "");
+    now += 300ms;
+    session.written(4, now);
+    BOOST_TEST(heard == "2 late ");
+    now += 700ms;
+    BOOST_TEST(session.answers_within(1s, now));
+    receive(":1\r\n");
+    now += 1s;
+    BOOST_TEST(session.answers_within(1s, now));
+    BOOST_TEST(!session.answers_within(1s, now + 1ns));
+}
+
+// Who answers what has not been sent yet answers something else.
+BOOST_AUTO_TEST_CASE(a_reply_to_what_has_not_been_sent)
+{
+    connect();
+    session.send("x", {.reference = 1, .sent = now});
+    receive_early(":1\r\n");
+    BOOST_TEST(session.last_failure().text == "a reply that nobody asked for");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

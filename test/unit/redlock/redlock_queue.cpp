@@ -73,6 +73,21 @@ BOOST_AUTO_TEST_CASE(those_who_are_gone)
     BOOST_TEST(holders('z') == 5u);
 }
 
+// That an attempt waits for its turn is told once, however often it asks again. One that is served
+// at once is never said to wait.
+BOOST_AUTO_TEST_CASE(a_wait_for_a_turn_is_told_once)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    pass(900ms);
+    BOOST_TEST(events() == "");
+    BOOST_TEST(told_to_wait == std::vector<std::uint64_t>{8}, boost::test_tools::per_element());
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    BOOST_TEST(told_to_wait.size() == 1u);
+}
+
 // The last one who leaves takes the queue with him.
 BOOST_AUTO_TEST_CASE(a_queue_that_nobody_needs)
 {

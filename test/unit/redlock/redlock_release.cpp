@@ -209,6 +209,7 @@ BOOST_AUTO_TEST_CASE(any_order_of_events)
                         BOOST_REQUIRE(s == stage::releasing);
                         s = stage::over;
                         break;
+                    case what::queued:
                     case what::alone:
                     case what::frees:
                         break;

@@ -1,0 +1,154 @@
+// How many attempts may be under way at once.
+#include "core/admission.hpp"
+
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration node_timeout = 500ms;
+
+struct admission_fixture {
+    admission gate;
+    time_point now = start;
+
+    // Rounds of as many attempts as may be under way, each answered after `delay`.
+    void rounds(int count, duration delay)
+    {
+        for (; count != 0; --count) {
+            fill();
+            const time_point asked = now;
+            now += delay;
+            for (std::size_t n = gate.under_way(); n != 0; --n)
+                gate.answered(asked, node_timeout, true, now);
+        }
+    }
+    void fill()
+    {
+        while (gate.is_open(now))
+            gate.begin();
+    }
+    void fail(int count)
+    {
+        for (; count != 0; --count) {
+            gate.begin();
+            gate.unanswered(now, node_timeout, 100ms, now);
+        }
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(core_admission, admission_fixture)
+
+BOOST_AUTO_TEST_CASE(admits_no_more_than_its_bound)
+{
+    fill();
+    BOOST_TEST(gate.under_way() == admission::first);
+    BOOST_TEST(!gate.is_open(now));
+    BOOST_TEST(gate.opens_at() == never); // time does not help
+    gate.leave();
+    BOOST_TEST(gate.is_open(now));
+}
+
+BOOST_AUTO_TEST_CASE(doubles_with_each_round_of_quick_answers)
+{
+    rounds(1, 1ms);
+    BOOST_TEST(gate.bound() == 2 * admission::first);
+    rounds(20, 1ms);
+    BOOST_TEST(gate.bound() == admission::most);
+}
+
+BOOST_AUTO_TEST_CASE(does_not_grow_when_nobody_waits_for_a_place)
+{
+    for (int i = 0; i < 1000; ++i) {
+        gate.begin();
+        gate.answered(now, node_timeout, false, now);
+    }
+    BOOST_TEST(gate.bound() == admission::first);
+}
+
+// An answer that takes a large part of the node timeout is a sign of too many attempts; all that
+// were under way together are one sign.
+BOOST_AUTO_TEST_CASE(shrinks_once_for_attempts_that_were_under_way_together)
+{
+    rounds(3, 1ms);
+    const std::size_t before = gate.bound();
+    rounds(1, 200ms);
+    BOOST_TEST(gate.bound() == before * 3 / 4);
+}
+
+BOOST_AUTO_TEST_CASE(keeps_a_few_places_whatever_happens)
+{
+    rounds(100, 400ms);
+    BOOST_TEST(gate.bound() >= admission::least);
+    BOOST_TEST(gate.bound() <= admission::least + 2);
+}
+
+// A fixed number of places would be too many for slow nodes, or too few for fast ones. Here answers
+// take as long as the node needs for all that are under way.
+BOOST_AUTO_TEST_CASE(settles_where_answers_take_a_small_part_of_the_node_timeout)
+{
+    for (const duration each : {duration(10us), duration(100us), duration(1ms)}) {
+        gate = {};
+        gate.begin(); // the first comes alone
+        now += each;
+        gate.answered(now - each, node_timeout, false, now);
+        for (int i = 0; i < 200; ++i)
+            rounds(1, each * static_cast<std::int64_t>(gate.bound()));
+        const duration delay = each * static_cast<std::int64_t>(gate.bound());
+        BOOST_TEST(delay <= node_timeout / 4);
+        BOOST_TEST((delay >= node_timeout / 20 || gate.bound() == admission::most));
+    }
+}
+
+// Where nodes are far away, every answer takes long. That is not load.
+BOOST_AUTO_TEST_CASE(distance_is_not_load)
+{
+    rounds(6, 110ms);
+    BOOST_TEST(gate.bound() == 64 * admission::first);
+}
+
+BOOST_AUTO_TEST_CASE(closes_for_a_while_when_nobody_answers)
+{
+    fail(static_cast<int>(admission::least) - 1);
+    BOOST_TEST(gate.is_open(now));
+    BOOST_TEST(!gate.is_cut_off());
+    fail(1);
+    BOOST_TEST(gate.is_cut_off());
+    BOOST_TEST(!gate.is_open(now));
+    BOOST_TEST(gate.opens_at() == now + 100ms);
+    now += 100ms;
+    BOOST_TEST(gate.is_open(now));
+}
+
+BOOST_AUTO_TEST_CASE(opens_at_once_when_somebody_answers)
+{
+    gate.begin();
+    fail(100);
+    BOOST_TEST(!gate.is_open(now));
+    gate.answered(now, node_timeout, true, now);
+    BOOST_TEST(gate.is_open(now));
+    BOOST_TEST(!gate.is_cut_off());
+}
+
+// A node that refuses at once tells nothing of load; one that is silent does.
+BOOST_AUTO_TEST_CASE(only_slow_failures_make_it_smaller)
+{
+    fail(10);
+    BOOST_TEST(gate.bound() == admission::first);
+    fill();
+    const time_point asked = now;
+    now += node_timeout;
+    for (std::size_t n = gate.under_way(); n != 0; --n)
+        gate.unanswered(asked, node_timeout, 100ms, now);
+    BOOST_TEST(gate.bound() == admission::first / 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,224 @@
+// Which attempts a locker begins when more are wanted than may be under way.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+namespace {
+
+constexpr std::uint64_t first = admission::first;
+
+struct admission_fixture : locker_fixture {
+    // As many resources as may be asked for at once, each wanted by its number.
+    void fill()
+    {
+        for (std::uint64_t tag = 1; tag <= first; ++tag)
+            acquire(tag, "r" + std::to_string(tag));
+        BOOST_REQUIRE(store.attempts() == first);
+        calls();
+    }
+    void grant(claim_id id)
+    {
+        store.grant(id);
+        locker.wake(now);
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_admission, admission_fixture)
+
+BOOST_AUTO_TEST_CASE(attempts_wait_for_a_place_first_come_first_served)
+{
+    fill();
+    acquire(1001, "A");
+    acquire(1002, "B");
+    acquire(1003, "C");
+    BOOST_TEST(calls() == "");
+    store.refuse(1, errc::too_late); // an answer at once: one place more
+    locker.wake(now);
+    BOOST_TEST(calls() == "attempt A, attempt B");
+    BOOST_TEST(stats().waiting == first + 3);
+}
+
+// 100,000 waiters cost the backend nothing: no more attempts than may be under way are open.
+BOOST_AUTO_TEST_CASE(a_burst_is_served_by_a_bounded_number_of_attempts)
+{
+    constexpr std::uint64_t wanted = 100'000;
+    for (std::uint64_t tag = 1; tag <= wanted; ++tag)
+        acquire(tag, "r" + std::to_string(tag), holdfast::forever);
+    std::uint64_t granted = 0;
+    while (granted < wanted) {
+        const std::uint64_t open = store.attempts() - granted;
+        BOOST_REQUIRE(open >= 1);
+        BOOST_REQUIRE(open <= admission::most);
+        pass(1ms);
+        for (std::uint64_t i = 0; i < open; ++i)
+            store.grant(++granted);
+        locker.wake(now);
+        while (const auto e = locker.next_effect()) {
+            if (e->kind == effect::what::acquired)
+                locker.drop(e->lease, now);
+        }
+    }
+    BOOST_TEST(store.attempts() == wanted);
+    BOOST_TEST(stats().waiting == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
+{
+    fill();
+    acquire(1001, "A", 100ms);
+    sleep_until(at(100ms));
+    BOOST_TEST(effects() == "1001 ended: overloaded");
+    BOOST_TEST(calls() == "");
+}
+
+// One that asks once waits for a place as long as it may; its attempt then runs to its end.
+BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place)
+{
+    fill();
+    try_acquire(1001, "A");
+    BOOST_TEST(effects() == "");
+    grant(1);
+    BOOST_TEST(calls() == "attempt A");
+    sleep_until(at(5s)); // nothing ends it but its answer
+    effects();
+    store.refuse(store.latest);
+    locker.wake(now);
+    BOOST_TEST(effects() == "1001 ended: nothing");
+}
+
+BOOST_AUTO_TEST_CASE(a_single_attempt_does_not_wait_for_a_place_for_ever)
+{
+    fill();
+    acquire(1001, "A", 0ms);
+    sleep_until(at(store.how_patient));
+    BOOST_TEST(effects() == "1001 ended: overloaded");
+}
+
+// A waiter that leaves gives up its place in the line, and those behind it move up.
+BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_the_line)
+{
+    fill();
+    const slot_id a = acquire(1001, "A");
+    acquire(1002, "B");
+    locker.cancel(a, true, now);
+    grant(1);
+    BOOST_TEST(calls() == "attempt B");
+}
+
+// Cancelled waiters leave nothing behind that grows.
+BOOST_AUTO_TEST_CASE(a_resource_that_is_wanted_again_stands_at_the_end_of_the_line)
+{
+    fill();
+    for (int i = 0; i < 1000; ++i)
+        locker.cancel(acquire(1001, "A"), true, now);
+    acquire(1002, "B");
+    acquire(1003, "A");
+    grant(1); // a quick answer: one place more
+    BOOST_TEST(calls() == "attempt B, attempt A");
+}
+
+// Releases and renewals do not wait for admission.
+BOOST_AUTO_TEST_CASE(releases_and_renewals_do_not_wait)
+{
+    acquire(1, "held", holdfast::forever);
+    const slot_id lease = granted();
+    calls();
+    for (std::uint64_t tag = 2; store.attempts() < first + 1; ++tag)
+        acquire(tag, "r" + std::to_string(tag), holdfast::forever);
+    acquire(1001, "A", holdfast::forever);
+    calls();
+    while (calls().empty())
+        sleep();
+    BOOST_TEST(now < at(3s));
+    BOOST_TEST(store.attempts() == first + 1);
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "release held");
+}
+
+// An attempt that waits for its turn in the backend's queue costs next to nothing: its place goes
+// to the next one, and that it takes long says nothing of load.
+BOOST_AUTO_TEST_CASE(an_attempt_that_waits_for_its_turn_gives_up_its_place)
+{
+    fill();
+    acquire(1001, "A");
+    store.enqueue(1);
+    locker.wake(now);
+    BOOST_TEST(calls() == "attempt A");
+    pass(2s);
+    grant(1);
+    BOOST_TEST(calls() == "");
+    acquire(1002, "B");
+    BOOST_TEST(calls() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_that_is_given_up_gives_up_its_place)
+{
+    fill();
+    acquire(1001, "A");
+    const slot_id last = acquire(1002, "B");
+    BOOST_TEST(locker.cancel(last, true, now));
+    acquire(1003, "r1"); // behind the one that asks for it
+    calls();
+    sleep_until(at(10s)); // those that ask end, and are given up
+    BOOST_TEST(stats().waiting == 0u);
+    acquire(1004, "C");
+    BOOST_TEST(calls().ends_with("attempt C"));
+}
+
+// Who is refused and may stand in the backend's queue does so in the same place.
+BOOST_AUTO_TEST_CASE(a_refused_attempt_keeps_its_place_for_the_queue)
+{
+    store.has_queue = true;
+    fill();
+    acquire(1001, "A");
+    store.refuse(1, errc::contended);
+    locker.wake(now);
+    BOOST_TEST(calls().starts_with("attempt in turn r1"));
+}
+
+// While no node answers, many waiters do not make many attempts.
+BOOST_AUTO_TEST_CASE(attempts_are_rare_while_nobody_answers)
+{
+    store.refuse_at_once = errc::unreachable;
+    for (std::uint64_t tag = 1; tag <= 10'000; ++tag)
+        acquire(tag, "r" + std::to_string(tag), 5s);
+    sleep_until(at(1s));
+    BOOST_TEST(store.attempts() < 200u);
+    store.refuse_at_once.reset();
+    store.grant_at_once = true;
+    sleep_until(at(2s));
+    BOOST_TEST(stats().acquired == 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_as_unreachable_while_nobody_answers)
+{
+    store.refuse_at_once = errc::unreachable;
+    for (std::uint64_t tag = 1; tag <= 1000; ++tag)
+        acquire(tag, "r" + std::to_string(tag), 100ms);
+    sleep_until(at(100ms));
+    std::size_t ended = 0;
+    while (const auto e = locker.next_effect()) {
+        BOOST_TEST(in_words(*e).ends_with("ended: unreachable"));
+        ++ended;
+    }
+    BOOST_TEST(ended == 1000u);
+}
+
+BOOST_AUTO_TEST_CASE(close_ends_those_who_wait_for_a_place)
+{
+    fill();
+    acquire(1001, "A");
+    locker.close(now);
+    BOOST_TEST(effects().ends_with("1001 ended: closed, closed"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
