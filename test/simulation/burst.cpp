@@ -81,7 +81,14 @@ void crowd::take_what_is_kept()
 void crowd::rush()
 {
     const burst_plan& b = *world_.settings.burst;
-    world_.note("world", "the burst begins");
+    world_.note("world",
+        "the burst begins: " + std::to_string(b.attempts) + " attempts in each of " +
+            std::to_string(b.flooded) + " processes within " + in_ms(b.spread) + "; " +
+            std::to_string(world_.settings.nodes) + " nodes, of which " +
+            (b.frozen_node ? std::to_string(*b.frozen_node) : "none") + " stands still; work for " +
+            in_ms(b.work) + ", on a node " + in_ms(world_.settings.node_work.command) +
+            " for a command, in a process " + in_ms(world_.settings.process_work.command) +
+            "; each waits for " + in_ms(b.wait));
     began_ = world_.time.now();
     const auto wait = std::chrono::ceil<milliseconds>(b.wait);
     for (std::size_t p = 0; p < b.flooded; ++p) {

@@ -29,12 +29,16 @@ struct node_costs {
 // What a client's event loop spends. Zero: it does unlimited in no time.
 struct process_costs {
     nanoseconds operation{0}; // a call of a user, or the end of one
+    nanoseconds attempt{0};   // to get a lock, whether anybody is asked or not
     nanoseconds command{0};   // encoded
     nanoseconds line{0};      // of a reply; a simple reply is one
     nanoseconds kilobyte{0};  // written or read
     std::size_t reads_at_once = unlimited;
 
-    bool none() const noexcept { return operation + command + line + kilobyte == nanoseconds(0); }
+    bool none() const noexcept
+    {
+        return operation + attempt + command + line + kilobyte == nanoseconds(0);
+    }
 
     nanoseconds of_output(std::string_view commands) const noexcept
     {

@@ -55,9 +55,14 @@ void choose_work(plan& p, dice& chance, burst_size size)
     burst_plan& b = *p.burst;
     const auto all = static_cast<std::int64_t>(b.attempts * b.flooded);
     const nanoseconds patience = std::clamp<nanoseconds>(p.terms.ttl / 20, 5ms, 500ms);
-    const nanoseconds longest =
-        size == burst_size::full ? 4s : std::min<nanoseconds>(8s, patience * all / 100);
-    b.work = chance.of_any_size(patience / 2, std::max(longest, patience));
+    if (size == burst_size::full) {
+        b.work = chance.of_any_size(1s, 4s);
+    } else {
+        // The attempts that every process has under way at the least stay a part of the timeout.
+        const nanoseconds longest = patience * static_cast<std::int64_t>(b.attempts) / 100;
+        b.work =
+            chance.of_any_size(patience / 2, std::clamp<nanoseconds>(longest, patience / 2, 8s));
+    }
     const bool on_node = chance.chance(0.5);
     const double other = chance.chance(0.3) ? 1 : chance.fraction();
     const auto share = [&](bool busiest, std::int64_t n) {
@@ -69,8 +74,8 @@ void choose_work(plan& p, dice& chance, burst_size size)
     p.node_work.reads_at_once = part_of_a_read(p.node_work.command);
     const nanoseconds of_process = share(!on_node, static_cast<std::int64_t>(b.attempts));
     const auto nodes = static_cast<int>(p.nodes);
-    const nanoseconds unit = of_process / (3 * operations + nodes * (commands + lines));
-    p.process_work = {.operation = unit * 3, .command = unit, .line = unit};
+    const nanoseconds unit = of_process / (3 * operations + 1 + nodes * (commands + lines));
+    p.process_work = {.operation = unit * 3, .attempt = unit, .command = unit, .line = unit};
     p.process_work.reads_at_once = part_of_a_read(unit);
 }
 
@@ -84,6 +89,7 @@ void add_costs(plan& p, dice& chance)
     p.node_work.kilobyte = chance.between(0us, 2us);
     p.node_work.reads_at_once = read_size;
     p.process_work = {.operation = chance.between(1us, 10us),
+        .attempt = chance.between(500ns, 5us),
         .command = chance.between(500ns, 5us),
         .line = chance.between(500ns, 5us),
         .kilobyte = chance.between(0us, 2us),
@@ -110,7 +116,6 @@ plan make_burst_plan(dice& chance, burst_size size)
     if (chance.chance(0.3))
         p.socket_buffer = std::size_t(16 * 1024) << chance.below(6);
     p.faulty_nodes = 0;
-    p.given.majority_is_well = true;
     p.storm = 0ns;
 
     burst_plan& b = p.burst.emplace();
@@ -129,6 +134,7 @@ plan make_burst_plan(dice& chance, burst_size size)
         b.frozen_from = chance.between(0ns, b.work);
         b.frozen_for = 2s;
     }
+    p.given.majority_is_well = !b.frozen_node || p.nodes > 2;
     b.wait = chance.chance(0.7) ? b.bound() * 2 : chance.of_any_size(b.work / 2, b.work * 3);
     return p;
 }

@@ -58,9 +58,11 @@ void process::start()
         .most_bytes = world_.settings.most_bytes,
         .options = world_.settings.options,
         .fence = world_.settings.fence,
-        .true_time = [this] {
-            return world_.time.now();
-        }});
+        .true_time = [this] { return world_.time.now(); },
+        .on_attempt =
+            [this] {
+                loop_.spend(world_.settings.process_work.attempt);
+            }});
     links_.assign(subject_->connections().size(), {});
     closed_ = false;
     settle();

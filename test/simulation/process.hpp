@@ -7,6 +7,7 @@
 #include "simulation/subject.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -101,11 +102,16 @@ public:
     void on_writable(stream_id stream) override;
 
 private:
+    struct arrival {
+        core::time_point when{};
+        std::size_t bytes = 0;
+    };
     struct link {
         stream_id stream = 0; // none: closed
         bool open = false, full = false;
-        std::string arrived;     // and was not read
-        std::size_t encoded = 0; // bytes of output that have been paid for
+        std::string arrived;          // and was not read
+        std::deque<arrival> arrivals; // of that
+        std::size_t encoded = 0;      // bytes of output that have been paid for
     };
     struct kept_lease {
         user_of_locks* user = nullptr;
@@ -118,6 +124,7 @@ private:
     void flush(std::size_t index);
     void pay_for_output();
     void settle();
+    core::time_point heard_until(core::time_point at) const;
     bool follow(std::size_t index, core::time_point now);
     void perform(const core::effect& e);
     void report_leases();

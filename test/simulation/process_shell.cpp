@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 // Leases that are looked at in one turn: all, but for the crowd of a burst.
 constexpr std::size_t most_reported = 64;
 
+// Whatever keeps sending must not keep timeouts from being judged for longer.
+constexpr core::duration longest_lag = 1s;
+
 error_code code_of(breakage how)
 {
     switch (how) {
@@ -63,8 +66,9 @@ void process::on_bytes(stream_id stream, std::string_view bytes)
     link* const l = find(stream, index);
     if (l == nullptr)
         return;
+    l->arrivals.push_back({now(), bytes.size()});
     l->arrived += bytes;
-    if (l->arrived.size() == bytes.size()) // else it is going to be read already
+    if (l->arrivals.size() == 1) // else it is going to be read already
         loop_.run([this, stream] { read(stream); });
 }
 
@@ -88,6 +92,14 @@ void process::read(stream_id stream)
         bytes.remove_prefix(n);
     }
     l->arrived.erase(0, most);
+    for (std::size_t left = most; left > 0;) {
+        arrival& first = l->arrivals.front();
+        const std::size_t n = std::min(left, first.bytes);
+        left -= n;
+        first.bytes -= n;
+        if (first.bytes == 0)
+            l->arrivals.pop_front();
+    }
     if (!l->arrived.empty())
         loop_.run([this, stream] { read(stream); });
     settle();
@@ -135,8 +147,14 @@ bool process::follow(std::size_t index, core::time_point at)
 void process::settle()
 {
     const core::time_point at = now();
+    core::time_point heard = at;
+    if (subject_->wake_at() <= at) {
+        for (std::size_t i = 0; i < links_.size(); ++i)
+            flush(i); // what waits for us has not been asked yet
+        heard = heard_until(at);
+    }
     for (bool changed = true; changed;) {
-        subject_->wake(at);
+        subject_->wake(at, heard);
         changed = false;
         for (std::size_t i = 0; i < links_.size(); ++i)
             changed = follow(i, at) || changed;
@@ -152,6 +170,17 @@ void process::settle()
     arm_timer();
     if (longest_backlog() > 0ns)
         world_.judge.late(number_, longest_backlog());
+}
+
+// Until when all that arrived has been read. A timeout that is due is not judged before that.
+core::time_point process::heard_until(core::time_point at) const
+{
+    core::time_point heard = at;
+    for (const link& l : links_) {
+        if (!l.arrivals.empty())
+            heard = std::min(heard, l.arrivals.front().when - 1ns);
+    }
+    return std::max(heard, at - longest_lag);
 }
 
 // Encodes what has been added since.

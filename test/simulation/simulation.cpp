@@ -85,8 +85,12 @@ private:
     {
         if (what.bursts)
             return make_burst_plan(chance_, *what.bursts);
-        plan p = make_plan(chance_, {.contended = what.contended, .fenced = is_fenced(what, seed)});
         dice load(~seed); // what else a seed makes of a world does not hang on it
+        const bool anything = !what.contended && !what.restrict_plan &&
+                              what.fenced == experiment::fenced_worlds::some;
+        if (anything && !is_fenced(what, seed) && load.chance(0.015))
+            return make_burst_plan(load, burst_size::scaled);
+        plan p = make_plan(chance_, {.contended = what.contended, .fenced = is_fenced(what, seed)});
         add_costs(p, load);
         if (what.restrict_plan)
             what.restrict_plan(p);
@@ -170,7 +174,9 @@ private:
     bool survive_burst()
     {
         const burst_plan& b = *plan_.burst;
-        calm_begins();
+        const bool majority_moves = !b.frozen_node || plan_.nodes > 2;
+        if (majority_moves)
+            calm_begins();
         run_until(time_to_connect);
         crowd_.take_what_is_kept();
         run_until(time_to_connect * 2);
@@ -189,7 +195,10 @@ private:
         crowd_.judge_rush();
         if (!judge_.violations().empty())
             return false;
-        run_until(std::max(time_.now(), began + b.frozen_from + b.frozen_for) + time_to_connect);
+        // Those who have given up left work behind.
+        run_until(std::max(time_.now(), began + b.bound()) + time_to_connect);
+        if (!majority_moves)
+            calm_begins();
         crowd_.probe();
         run_until(time_.now() + time_to_connect);
         crowd_.judge_probe();
