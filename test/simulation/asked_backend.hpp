@@ -9,14 +9,16 @@
 
 namespace holdfast::simulation {
 
-// Stands between the library's locker and its backend, changes nothing, and keeps when the nodes
-// were first asked for what each lease rests on: an attempt may go on for another waiter than it
-// was begun for, and a lease may be handed on.
+// Stands between the library's locker and its backend and changes nothing. Tells of each attempt,
+// and keeps when the nodes were first asked for what each lease rests on: an attempt may go on for
+// another waiter than it was begun for, and a lease may be handed on.
 class asked_backend final : public core::backend_core {
 public:
-    asked_backend(redis::redlock_core& backend, std::function<nanoseconds()> true_time)
+    asked_backend(redis::redlock_core& backend, std::function<nanoseconds()> true_time,
+        std::function<void()> on_attempt)
         : backend_(backend),
-          true_time_(std::move(true_time))
+          true_time_(std::move(true_time)),
+          on_attempt_(std::move(on_attempt))
     {}
 
     // The true time; the lease was granted by this backend.
@@ -26,6 +28,7 @@ public:
         const core::owner_token& token, const core::claim_terms& terms,
         core::time_point now) override
     {
+        on_attempt_();
         const core::claim_id id = backend_.attempt(tag, resource, token, terms, now);
         claims_[tag] = id;
         asked_[id] = true_time_();
@@ -78,6 +81,7 @@ public:
 private:
     redis::redlock_core& backend_;
     std::function<nanoseconds()> true_time_;
+    std::function<void()> on_attempt_;
     std::map<std::uint64_t, core::claim_id> claims_; // of each lease
     std::map<core::claim_id, nanoseconds> asked_;
 };

@@ -106,7 +106,7 @@ void historic_lock::owe(const std::string& key, const std::string& token)
         debts_.push_back({key, token});
 }
 
-void historic_lock::wake(time_point now)
+void historic_lock::wake(time_point now, time_point)
 {
     node_.wake(now);
     for (auto& [id, lease] : leases_) {

@@ -47,7 +47,7 @@ public:
     core::time_point valid_until(core::slot_id lease) override;
     void close(core::time_point) override { closing_ = true; }
 
-    void wake(core::time_point now) override;
+    void wake(core::time_point now, core::time_point heard) override;
     core::time_point wake_at() const override;
     std::optional<core::effect> next_effect() override;
     std::span<core::connection* const> connections() override { return connections_; }

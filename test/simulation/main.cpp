@@ -81,6 +81,9 @@ try {
             "whose locks, see --locks")
         ("locks", "list them")
         ("contended", "only worlds in which many want one resource")
+        ("burst", "only worlds in which many locks are asked for at once, more than can be served;\n"
+            "each attempt costs as much more as there are fewer of them")
+        ("full", "as --burst, with 100,000 at once, each of which costs what it does in a real process")
         ("fenced", "only worlds in which the locks give tokens")
         ("until-caught", "stop at the first violation; exit status 0 if there was one");
     // clang-format on
@@ -105,6 +108,11 @@ try {
     if (given.contains("fenced")) {
         what.fenced = sim::experiment::fenced_worlds::only;
         w.program += " --fenced";
+    }
+    if (given.contains("burst") || given.contains("full")) {
+        const bool full = given.contains("full");
+        what.bursts = full ? sim::burst_size::full : sim::burst_size::scaled;
+        w.program += full ? " --full" : " --burst";
     }
     if (given.contains("seed"))
         return show_one(what, given["seed"].as<std::uint64_t>());

@@ -42,9 +42,15 @@ stream_id network::open(std::size_t client, std::size_t server)
     return id;
 }
 
-void network::send(stream_id id, std::string_view bytes)
+std::size_t network::send(stream_id id, std::string_view bytes)
 {
-    push_bytes(id, true, bytes);
+    stream& s = at(id);
+    const std::size_t n = std::min(bytes.size(), buffer_ - std::min(buffer_, s.unread));
+    s.full = n < bytes.size();
+    s.unread += n;
+    if (n > 0)
+        push_bytes(id, true, bytes.substr(0, n));
+    return n;
 }
 
 void network::close(stream_id id, bool late)
@@ -113,6 +119,7 @@ void network::leave(stream& s)
 {
     s.server_open = false;
     s.session = {};
+    s.arrived.clear();
 }
 
 void network::retry()
@@ -162,7 +169,11 @@ void network::push(stream_id id, bool out, what is, std::string bytes)
 {
     stream& s = at(id);
     direction& d = out ? s.out : s.back;
-    d.latest = std::max(d.latest, time_.now() + delay(s));
+    // What a server says leaves when it has done what it was asked.
+    const bool said_by_server = !out && is == what::bytes;
+    const nanoseconds leaves =
+        said_by_server ? listeners_[s.server]->thread().done_at() : time_.now();
+    d.latest = std::max(d.latest, leaves + delay(s));
     d.packets.push_back({is, d.latest, std::move(bytes)});
     plan(id, out, d.latest);
 }
@@ -232,18 +243,53 @@ void network::arrive_at_server(stream_id id, packet p)
     case what::bytes:
         if (!s.server_open) // nobody knows this stream any more
             return push(id, false, what::reset, {});
-        server.on_bytes(s.session, p.bytes, replies_);
-        if (!replies_.empty())
-            push_bytes(id, false, std::exchange(replies_, {}));
-        if (s.session.closed) {
-            leave(s);
-            push(id, false, what::reset, {});
-        }
+        s.arrived += p.bytes;
+        if (s.arrived.size() == p.bytes.size()) // else it is in its queue already
+            server.thread().run([this, id] { serve(id); });
         return;
     case what::close:
+        s.ending = !s.arrived.empty();
+        return s.ending ? void() : leave(s);
     case what::reset:
         return leave(s);
     }
+}
+
+// A server reads what has arrived, or a part of it; then it is the next connection's turn.
+void network::serve(stream_id id)
+{
+    stream& s = at(id);
+    listener& server = *listeners_[s.server];
+    if (!s.server_open || s.arrived.empty())
+        return;
+    const std::size_t n = std::min(s.arrived.size(), server.reads_at_once());
+    server.on_bytes(s.session, std::string_view(s.arrived).substr(0, n), replies_);
+    s.arrived.erase(0, n);
+    if (!replies_.empty())
+        push_bytes(id, false, std::exchange(replies_, {}));
+    make_room(id, n);
+    if (s.session.closed) {
+        leave(s);
+        push(id, false, what::reset, {});
+    } else if (s.arrived.empty()) {
+        if (s.ending)
+            leave(s);
+    } else {
+        server.thread().run([this, id] { serve(id); });
+    }
+}
+
+void network::make_room(stream_id id, std::size_t bytes)
+{
+    stream& s = at(id);
+    s.unread -= std::min(s.unread, bytes);
+    if (!s.full || s.unread > buffer_ / 2)
+        return;
+    s.full = false;
+    time_.after(delay(s), [this, id] {
+        if (at(id).client_open)
+            callers_[at(id).client]->on_writable(id);
+    });
 }
 
 void network::arrive_at_client(stream_id id, packet p)

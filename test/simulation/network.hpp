@@ -1,6 +1,8 @@
 #pragma once
 
+#include "simulation/costs.hpp"
 #include "simulation/dice.hpp"
+#include "simulation/processor.hpp"
 #include "simulation/schedule.hpp"
 #include "support/redis_model.hpp"
 
@@ -25,6 +27,7 @@ public:
     virtual void on_open(stream_id stream) = 0;
     virtual void on_bytes(stream_id stream, std::string_view bytes) = 0;
     virtual void on_broken(stream_id stream, breakage how) = 0;
+    virtual void on_writable(stream_id stream) = 0; // after send() took less than all
 
 protected:
     ~caller() = default;
@@ -35,9 +38,11 @@ class listener {
 public:
     virtual bool up() const noexcept = 0;
     virtual bool frozen() const noexcept = 0; // its kernel takes connections and bytes; they wait
-    // The replies are added to `replies`.
+    // The replies are added to `replies`. What it costs is spent by its processor.
     virtual void on_bytes(
         test::redis_model::session& session, std::string_view bytes, std::string& replies) = 0;
+    virtual processor& thread() noexcept = 0;
+    virtual std::size_t reads_at_once() const noexcept = 0;
 
 protected:
     ~listener() = default;
@@ -54,7 +59,8 @@ struct route {
 
 // Streams as TCP makes them: in each direction bytes arrive whole, in order, once, or not at all.
 // Between streams there is no order. What was sent before a stream was closed may arrive long after
-// that.
+// that. A client can send as much as the buffers of both ends hold; a server keeps what it has to
+// say in its own memory, however much that is.
 class network {
 public:
     struct counts {
@@ -79,8 +85,12 @@ public:
 
     std::size_t servers() const noexcept { return listeners_.size(); }
 
+    // How many bytes may be on their way to a server that does not read them.
+    void hold_at_most(std::size_t bytes) noexcept { buffer_ = bytes; }
+
     stream_id open(std::size_t client, std::size_t server);
-    void send(stream_id stream, std::string_view bytes);
+    // Returns how many it has taken. If that is less, the caller is told when there is room again.
+    std::size_t send(stream_id stream, std::string_view bytes);
     // The caller has closed it. What is under way still arrives if `late`.
     void close(stream_id stream, bool late);
 
@@ -118,6 +128,10 @@ private:
         bool server_open = false;
         bool given_up = false; // by the caller's kernel, of which the server has not heard
         direction out, back;
+        std::string arrived;    // at the server, which has not read it
+        std::size_t unread = 0; // by the server, of all that was sent
+        bool full = false;      // the caller waits for room
+        bool ending = false;    // the server is to be told when it has read everything
         test::redis_model::session session;
     };
 
@@ -129,11 +143,14 @@ private:
     bool passable(const stream& s, bool out) const;
     void arrive_at_server(stream_id id, packet p);
     void arrive_at_client(stream_id id, packet p);
+    void serve(stream_id id);
+    void make_room(stream_id id, std::size_t bytes);
     void give_up_if_stuck(stream_id id, nanoseconds since);
     nanoseconds delay(const stream& s);
     stream& at(stream_id id) { return *streams_[id - 1]; }
 
     schedule& time_;
+    std::size_t buffer_ = unlimited;
     double lost_pushes_ = 0, repeated_pushes_ = 0;
     dice& dice_;
     std::vector<listener*> listeners_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "simulation/burst_plan.hpp"
+#include "simulation/costs.hpp"
 #include "simulation/dice.hpp"
 #include "simulation/referee.hpp"
 #include "simulation/subject.hpp"
@@ -20,7 +22,7 @@ enum class fault : std::uint8_t {
     lost_one_way,
     cut_stream,
     node_frozen,
-    node_crashed,    // and remembers everything
+    node_crashed,    // and remembers unlimited
     node_forgot,     // it was down for longer than any lease, and remembers nothing or old things
     node_forgot_now, // it remembers nothing or old things, at once
     host_crashed,    // without a word on the network
@@ -61,6 +63,11 @@ struct plan {
     nanoseconds shortest_delay{}, longest_delay{};
     std::size_t slow_nodes = 0; // the last ones, a minority: they answer, but late
     nanoseconds slow_delay{};
+    node_costs node_work;
+    process_costs process_work;
+    std::size_t socket_buffer = unlimited;                      // of a stream to a node
+    std::size_t most_requests = 1000, most_bytes = 1024 * 1024; // under way to a node
+    std::optional<burst_plan> burst{};                          // instead of faults
     habits users_do;
 
     std::vector<fault> faults; // that can happen; none in some worlds

@@ -29,7 +29,8 @@ private:
 process::process(std::size_t number, surroundings& world, machine_clock clock)
     : number_(number),
       world_(world),
-      clock_(clock)
+      clock_(clock),
+      loop_(world.time)
 {}
 
 process::~process() = default;
@@ -53,11 +54,15 @@ void process::start()
         .jitter_seed = world_.chance.bits(),
         .node_timeout = world_.settings.node_timeout,
         .silence_timeout = world_.settings.silence_timeout,
+        .most_requests = world_.settings.most_requests,
+        .most_bytes = world_.settings.most_bytes,
         .options = world_.settings.options,
         .fence = world_.settings.fence,
-        .true_time = [this] {
-            return world_.time.now();
-        }});
+        .true_time = [this] { return world_.time.now(); },
+        .on_attempt =
+            [this] {
+                loop_.spend(world_.settings.process_work.attempt);
+            }});
     links_.assign(subject_->connections().size(), {});
     closed_ = false;
     settle();
@@ -75,6 +80,7 @@ void process::stop_everything()
     operations_.clear();
     wishes_.clear();
     delayed_.clear();
+    loop_.forget_all();
     alarm_.clear();
     ++timer_number_;
     turn_scheduled_ = false;
@@ -95,6 +101,7 @@ void process::freeze()
 {
     world_.note(name(), "is frozen");
     frozen_ = true;
+    loop_.stand_still();
     frozen_since_ = world_.time.now();
     world_.judge.excuse(number_, nanoseconds::max());
 }
@@ -113,6 +120,7 @@ void process::wake_up()
     const nanoseconds slept = now - frozen_since_;
     world_.note(name(), suspended_ ? "wakes from suspension" : "goes on");
     frozen_ = false;
+    loop_.go_on();
     time_frozen_ += slept;
     if (std::exchange(suspended_, false)) {
         clock_.suspended_for(slept);
@@ -127,8 +135,8 @@ void process::wake_up()
     if (alarm_.is_set()) {
         const std::uint64_t number = ++timer_number_;
         world_.time.at(timer_fires_, [this, number] {
-            if (number == timer_number_)
-                fire();
+            if (number == timer_number_ && !frozen_)
+                loop_.run([this] { fire(); });
         });
     }
     if (std::exchange(turn_scheduled_, false))
@@ -144,7 +152,7 @@ void process::later(nanoseconds delay, std::function<void()> action)
         if (frozen_)
             delayed_.push_back(std::move(action));
         else
-            action();
+            loop_.run(std::move(action));
     });
 }
 
@@ -158,6 +166,7 @@ process::ticket process::acquire(user_of_locks& who, const wish& what)
 {
     const std::uint64_t tag = ++last_tag_;
     operations_[tag] = &who;
+    loop_.spend(world_.settings.process_work.operation);
     wishes_[tag] = {std::string(what.resource), what.terms, world_.time.now()};
     const core::slot_id wait =
         subject_->acquire(tag, what.resource, what.terms, what.wait, what.once, now());
@@ -180,6 +189,7 @@ bool process::release(user_of_locks& who, core::slot_id lease)
 {
     const std::uint64_t tag = ++last_tag_;
     operations_[tag] = &who;
+    loop_.spend(world_.settings.process_work.operation);
     world_.judge.given_up(global(lease));
     const bool begun = subject_->release(lease, tag, now());
     if (!begun)

@@ -7,6 +7,7 @@
 #include "simulation/subject.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,7 +46,7 @@ protected:
 
 // A process with one locker: the shell of the simulation. It does what the real one does (one
 // timer, one turn for all output, streams that follow what the connections want), on simulated
-// time.
+// time. All of it happens on one thread, so what is due waits while that is busy.
 class process final : public caller {
 public:
     process(std::size_t number, surroundings& world, machine_clock clock);
@@ -65,6 +66,7 @@ public:
     nanoseconds time_frozen() const noexcept { return time_frozen_; }
     nanoseconds suspended_until() const noexcept { return suspended_until_; } // the last time
     unsigned incarnation() const noexcept { return incarnation_; }
+    nanoseconds longest_backlog() const noexcept { return loop_.longest_wait(); }
     core::duration patience(core::duration ttl) const { return subject_->patience(ttl); }
 
     // For its users; only while it is running and not frozen.
@@ -97,16 +99,32 @@ public:
     void on_open(stream_id stream) override;
     void on_bytes(stream_id stream, std::string_view bytes) override;
     void on_broken(stream_id stream, breakage how) override;
+    void on_writable(stream_id stream) override;
 
 private:
+    struct arrival {
+        core::time_point when{};
+        std::size_t bytes = 0;
+    };
     struct link {
         stream_id stream = 0; // none: closed
-        bool open = false;
+        bool open = false, full = false;
+        std::string arrived;          // and was not read
+        std::deque<arrival> arrivals; // of that
+        std::size_t encoded = 0;      // bytes of output that have been paid for
+    };
+    struct kept_lease {
+        user_of_locks* user = nullptr;
+        core::time_point until = core::never; // as it was last told
     };
 
     core::connection& connection_of(std::size_t index);
     link* find(stream_id stream, std::size_t& index);
+    void read(stream_id stream);
+    void flush(std::size_t index);
+    void pay_for_output();
     void settle();
+    core::time_point heard_until(core::time_point at) const;
     bool follow(std::size_t index, core::time_point now);
     void perform(const core::effect& e);
     void report_leases();
@@ -124,9 +142,11 @@ private:
     std::unique_ptr<core::entropy> entropy_;
     std::unique_ptr<subject> subject_;
     std::vector<link> links_;
+    processor loop_;
 
     std::map<std::uint64_t, user_of_locks*> operations_; // by tag
-    std::map<core::slot_id, user_of_locks*> leases_;
+    std::map<core::slot_id, kept_lease> leases_;
+    core::slot_id next_reported_ = 0;
     struct asked {
         std::string resource;
         core::lease_terms terms{};

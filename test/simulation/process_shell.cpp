@@ -13,6 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Leases that are looked at in one turn: all, but for the crowd of a burst.
+constexpr std::size_t most_reported = 64;
+
+// Whatever keeps sending must not keep timeouts from being judged for longer.
+constexpr core::duration longest_lag = 1s;
+
 error_code code_of(breakage how)
 {
     switch (how) {
@@ -44,20 +50,40 @@ process::link* process::find(stream_id stream, std::size_t& index)
 
 void process::on_open(stream_id stream)
 {
-    std::size_t index = 0;
-    if (link* const l = find(stream, index)) {
-        l->open = true;
-        connection_of(index).opened(now());
-        settle();
-    }
+    loop_.run([this, stream] {
+        std::size_t index = 0;
+        if (link* const l = find(stream, index)) {
+            l->open = true;
+            connection_of(index).opened(now());
+            settle();
+        }
+    });
 }
 
 void process::on_bytes(stream_id stream, std::string_view bytes)
 {
     std::size_t index = 0;
-    if (find(stream, index) == nullptr)
+    link* const l = find(stream, index);
+    if (l == nullptr)
+        return;
+    l->arrivals.push_back({now(), bytes.size()});
+    l->arrived += bytes;
+    if (l->arrivals.size() == 1) // else it is going to be read already
+        loop_.run([this, stream] { read(stream); });
+}
+
+void process::read(stream_id stream)
+{
+    std::size_t index = 0;
+    link* const l = find(stream, index);
+    if (l == nullptr || l->arrived.empty())
         return;
     core::connection& c = connection_of(index);
+    const process_costs& costs = world_.settings.process_work;
+    const std::size_t most = std::min(l->arrived.size(), costs.reads_at_once);
+    std::string_view bytes = std::string_view(l->arrived).substr(0, most);
+    if (!costs.none())
+        loop_.spend(costs.of_input(bytes));
     while (!bytes.empty() && c.wants_open()) {
         const std::span<char> space = c.read_space();
         const std::size_t n = std::min(space.size(), bytes.size());
@@ -65,17 +91,42 @@ void process::on_bytes(stream_id stream, std::string_view bytes)
         c.received(n, now());
         bytes.remove_prefix(n);
     }
+    l->arrived.erase(0, most);
+    for (std::size_t left = most; left > 0;) {
+        arrival& first = l->arrivals.front();
+        const std::size_t n = std::min(left, first.bytes);
+        left -= n;
+        first.bytes -= n;
+        if (first.bytes == 0)
+            l->arrivals.pop_front();
+    }
+    if (!l->arrived.empty())
+        loop_.run([this, stream] { read(stream); });
     settle();
 }
 
 void process::on_broken(stream_id stream, breakage how)
 {
-    std::size_t index = 0;
-    if (link* const l = find(stream, index)) {
-        *l = {};
-        connection_of(index).closed(code_of(how), now());
-        settle();
-    }
+    loop_.run([this, stream, how] {
+        std::size_t index = 0;
+        if (link* const l = find(stream, index)) {
+            *l = {};
+            connection_of(index).closed(code_of(how), now());
+            settle();
+        }
+    });
+}
+
+void process::on_writable(stream_id stream)
+{
+    loop_.run([this, stream] {
+        std::size_t index = 0;
+        if (link* const l = find(stream, index)) {
+            l->full = false;
+            flush(index);
+            settle();
+        }
+    });
 }
 
 bool process::follow(std::size_t index, core::time_point at)
@@ -96,8 +147,14 @@ bool process::follow(std::size_t index, core::time_point at)
 void process::settle()
 {
     const core::time_point at = now();
+    core::time_point heard = at;
+    if (subject_->wake_at() <= at) {
+        for (std::size_t i = 0; i < links_.size(); ++i)
+            flush(i); // what waits for us has not been asked yet
+        heard = heard_until(at);
+    }
     for (bool changed = true; changed;) {
-        subject_->wake(at);
+        subject_->wake(at, heard);
         changed = false;
         for (std::size_t i = 0; i < links_.size(); ++i)
             changed = follow(i, at) || changed;
@@ -105,20 +162,57 @@ void process::settle()
     report_leases();
     while (const auto e = subject_->next_effect())
         perform(*e);
+    pay_for_output();
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        if (links_[i].open && !connection_of(i).output().empty())
+        if (links_[i].open && !links_[i].full && !connection_of(i).output().empty())
             schedule_turn();
     }
     arm_timer();
+    if (longest_backlog() > 0ns)
+        world_.judge.late(number_, longest_backlog());
+}
+
+// Until when all that arrived has been read. A timeout that is due is not judged before that.
+core::time_point process::heard_until(core::time_point at) const
+{
+    core::time_point heard = at;
+    for (const link& l : links_) {
+        if (!l.arrivals.empty())
+            heard = std::min(heard, l.arrivals.front().when - 1ns);
+    }
+    return std::max(heard, at - longest_lag);
+}
+
+// Encodes what has been added since.
+void process::pay_for_output()
+{
+    const process_costs& costs = world_.settings.process_work;
+    if (costs.none())
+        return;
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const std::string_view all = connection_of(i).output();
+        if (all.size() > links_[i].encoded)
+            loop_.spend(costs.of_output(all.substr(links_[i].encoded)));
+        links_[i].encoded = all.size();
+    }
 }
 
 void process::report_leases()
 {
-    for (const auto& [lease, who] : leases_) {
+    const core::time_point at = now();
+    auto next = leases_.lower_bound(next_reported_);
+    for (std::size_t n = std::min(leases_.size(), most_reported); n > 0; --n) {
+        if (next == leases_.end())
+            next = leases_.begin();
+        auto& [lease, kept] = *next++;
         const core::time_point until = subject_->valid_until(lease);
+        if (until == kept.until && until > at)
+            continue;
+        kept.until = until;
         world_.judge.valid_until(
             global(lease), until == core::long_ago ? nanoseconds(-1) : true_time(until));
     }
+    next_reported_ = next == leases_.end() ? 0 : next->first;
 }
 
 void process::perform(const core::effect& e)
@@ -133,10 +227,11 @@ void process::perform(const core::effect& e)
             return world_.judge.fail(property::operations, name() + ": an operation ended twice");
         user_of_locks* const who = found->second;
         operations_.erase(found);
+        loop_.spend(world_.settings.process_work.operation);
         const auto asked_for = wishes_.find(e.tag);
         if (e.kind == what::acquired) {
             const asked& w = asked_for->second;
-            leases_[e.lease] = who;
+            leases_[e.lease] = {.user = who};
             world_.judge.acquired(
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
@@ -159,7 +254,7 @@ void process::perform(const core::effect& e)
             world_.judge.told_to_stop(global(e.lease));
         if (found == leases_.end())
             return;
-        user_of_locks* const who = found->second;
+        user_of_locks* const who = found->second.user;
         if (e.kind == what::gone)
             leases_.erase(found);
         return who->on_effect(e);
@@ -176,25 +271,36 @@ void process::schedule_turn()
         return;
     world_.time.after(
         world_.chance.between(1us, world_.settings.lateness), [this, of = incarnation_] {
-            if (of == incarnation_ && !frozen_ && std::exchange(turn_scheduled_, false))
-                turn();
+            if (of == incarnation_ && !frozen_ && turn_scheduled_)
+                loop_.run([this] {
+                    turn_scheduled_ = false;
+                    turn();
+                });
         });
 }
 
 void process::turn()
 {
-    for (std::size_t i = 0; i < links_.size(); ++i) {
-        core::connection& c = connection_of(i);
-        if (!links_[i].open || c.output().empty())
-            continue;
-        // A full kernel buffer takes a part only.
-        const std::string_view all = c.output();
-        const bool in_part = world_.chance.chance(0.01);
-        const std::size_t n = in_part ? 1 + world_.chance.below(all.size()) : all.size();
-        world_.net.send(links_[i].stream, all.substr(0, n));
-        c.written(n, now());
-    }
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        flush(i);
     settle();
+}
+
+void process::flush(std::size_t index)
+{
+    link& l = links_[index];
+    core::connection& c = connection_of(index);
+    if (!l.open || l.full || c.output().empty())
+        return;
+    // Now and then the kernel takes a part only.
+    const std::string_view all = c.output();
+    const bool in_part = world_.chance.chance(0.01);
+    const std::size_t offered = in_part ? 1 + world_.chance.below(all.size()) : all.size();
+    const std::size_t taken = world_.net.send(l.stream, all.substr(0, offered));
+    l.full = taken < offered;
+    l.encoded -= std::min(l.encoded, taken);
+    if (taken > 0)
+        c.written(taken, now());
 }
 
 void process::arm_timer()
@@ -206,15 +312,15 @@ void process::arm_timer()
                    world_.chance.between(1us, world_.settings.lateness);
     const std::uint64_t number = ++timer_number_;
     world_.time.at(timer_fires_, [this, number] {
-        if (number == timer_number_)
-            fire();
+        if (number == timer_number_ && !frozen_)
+            loop_.run([this] { fire(); });
     });
 }
 
 void process::fire()
 {
-    if (frozen_ || subject_ == nullptr)
-        return; // wake_up() sees to it
+    if (subject_ == nullptr)
+        return;
     alarm_.clear();
     if (world_.time.now() - busy_since_ > 100ms) {
         busy_since_ = world_.time.now();

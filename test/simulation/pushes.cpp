@@ -32,6 +32,7 @@ struct client final : caller {
         last_heard[s] = time->now();
     }
     void on_broken(stream_id s, breakage) override { heard[s] += "broken"; }
+    void on_writable(stream_id) override {}
 };
 
 struct fixture {

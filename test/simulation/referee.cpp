@@ -32,9 +32,9 @@ std::string in_ms(nanoseconds t)
 
 std::string_view name_of(property p) noexcept
 {
-    constexpr std::array<std::string_view, 9> names{"P1 exclusion", "P2 tokens", "P3 register",
-        "P4 notice", "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss",
-        "P9 operations"};
+    constexpr std::array<std::string_view, 10> names{"P1 exclusion", "P2 tokens", "P3 register",
+        "P4 notice", "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss", "P9 operations",
+        "P10 goodput"};
     return names[static_cast<std::size_t>(p)];
 }
 
@@ -49,6 +49,12 @@ bool referee::excused(std::size_t process) const
     return found != excused_until_.end() && time_.now() < found->second;
 }
 
+nanoseconds referee::lateness_of(std::size_t process) const
+{
+    const auto found = late_by_.find(process);
+    return found == late_by_.end() ? nanoseconds(0) : found->second;
+}
+
 void referee::acquired(std::uint64_t id, lease_terms terms)
 {
     const nanoseconds now = time_.now();
@@ -56,9 +62,12 @@ void referee::acquired(std::uint64_t id, lease_terms terms)
     if (terms.until <= now)
         fail(property::operations, holder_name(terms.process) + " was given a lease that is over");
     if (judged()) {
-        for (const auto& [other, lease] : open_) {
-            if (lease.terms.resource == terms.resource && !lease.told &&
-                !excused(lease.terms.process))
+        const auto [first, last] = open_on_.equal_range(terms.resource);
+        for (auto other = first; other != last; ++other) {
+            const open_lease& lease = open_.at(other->second);
+            const bool knew = !excused(lease.terms.process) &&
+                              lateness_of(lease.terms.process) <= lease.terms.guard;
+            if (!lease.told && knew)
                 fail(property::notice, holder_name(terms.process) + " was given " + terms.resource +
                                            ", but " + holder_name(lease.terms.process) +
                                            ", which has it since " + in_ms(lease.from) +
@@ -66,6 +75,7 @@ void referee::acquired(std::uint64_t id, lease_terms terms)
         }
     }
     const nanoseconds until = terms.until;
+    open_on_.emplace(terms.resource, id);
     open_[id] = {.terms = std::move(terms), .from = now, .updated = now, .until_before = until};
 }
 
@@ -116,7 +126,8 @@ void referee::told_to_stop(std::uint64_t id)
     lease.told = true;
     const nanoseconds left =
         (lease.updated == time_.now() ? lease.until_before : lease.terms.until) - time_.now();
-    if (left < lease.terms.guard - lease.terms.guard / 64 - reaction &&
+    if (left < lease.terms.guard - lease.terms.guard / 64 - reaction -
+                   lateness_of(lease.terms.process) &&
         !excused(lease.terms.process))
         fail(property::notice, holder_name(lease.terms.process) + " was told to stop only " +
                                    in_ms(left) + " before the end of its lease on " +
@@ -135,6 +146,8 @@ void referee::given_up(std::uint64_t id)
         return;
     if (!found->second.over)
         end(found->second, id, std::min(time_.now(), found->second.terms.until));
+    const auto [first, last] = open_on_.equal_range(found->second.terms.resource);
+    open_on_.erase(std::find_if(first, last, [id](const auto& each) { return each.second == id; }));
     open_.erase(found);
 }
 

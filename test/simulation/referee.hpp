@@ -27,6 +27,7 @@ enum class property : std::uint8_t {
     steadiness, // P7: no lease is lost while a majority is well
     data_loss,  // P8: P1 and P2, although nodes forgot
     operations, // P9: every operation ends once, in time; nothing is left open
+    goodput,    // P10: a burst is served about as fast as the work allows, and then it is over
 };
 std::string_view name_of(property p) noexcept;
 
@@ -83,6 +84,9 @@ public:
 
     // A process cannot notice anything from now on, or until then.
     void excuse(std::size_t process, nanoseconds until) { excused_until_[process] = until; }
+
+    // A process does what is due so much later than it should, at the most: it has other work.
+    void late(std::size_t process, nanoseconds by) { late_by_[process] = by; }
 
     // The protected register: reads its version; writes, if the version is still that one. It
     // takes nothing from who has a smaller token than somebody before him.
@@ -141,6 +145,7 @@ private:
     bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
     void check_token(const lease_terms& lease);
     bool excused(std::size_t process) const;
+    nanoseconds lateness_of(std::size_t process) const;
     void left_behind(std::size_t node, const std::string& name, const seen_key& key);
     void end(open_lease& lease, std::uint64_t id, nanoseconds when);
 
@@ -148,8 +153,9 @@ private:
     assumptions given_;
     nanoseconds calm_since_ = nanoseconds::max();
     std::map<std::uint64_t, open_lease> open_;
+    std::multimap<std::string, std::uint64_t> open_on_; // by resource
     std::vector<test::holding> history_;
-    std::map<std::size_t, nanoseconds> excused_until_;
+    std::map<std::size_t, nanoseconds> excused_until_, late_by_;
     std::map<std::string, protected_register> registers_;
     std::map<std::string, std::vector<token>> tokens_; // in the order in which they were given
     std::uint64_t refused_writes_ = 0;

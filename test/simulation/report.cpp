@@ -1,5 +1,6 @@
 #include "simulation/report.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <string_view>
 
@@ -38,6 +39,12 @@ void totals::add(std::uint64_t seed, const result& r)
     simulated_ += r.simulated;
     for (std::size_t i = 0; i < fault_kinds; ++i)
         faults_[i] += r.faults[i];
+    if (r.burst) {
+        ++bursts_;
+        attempts_ += r.burst->attempts;
+        granted_ += r.burst->granted;
+        most_times_the_work_ = std::max(most_times_the_work_, r.burst->times_the_work);
+    }
     streams_.streams += r.streams.streams;
     streams_.refused += r.streams.refused;
     streams_.resets += r.streams.resets;
@@ -68,6 +75,14 @@ void totals::print(std::ostream& out, const std::string& program) const
     if (fenced_ > 0) {
         out << "\nregisters:\n";
         print_count(out, refused_writes_, "writes were refused for their tokens");
+    }
+    if (bursts_ > 0) {
+        out << "\nbursts:\n";
+        print_count(out, bursts_, "bursts");
+        print_count(out, attempts_, "attempts");
+        print_count(out, granted_, "were granted");
+        out << std::setw(14) << most_times_the_work_
+            << "  times the work it took at most, if nobody gave up\n";
     }
     out << '\n' << violations_.size() << " seeds with a violation\n";
     std::size_t shown = 0;

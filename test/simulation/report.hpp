@@ -32,6 +32,8 @@ private:
     std::chrono::duration<double> simulated_{};
     troublemaker::counts faults_{};
     network::counts streams_;
+    std::uint64_t bursts_ = 0, attempts_ = 0, granted_ = 0;
+    double most_times_the_work_ = 0;
 };
 
 } // namespace holdfast::simulation

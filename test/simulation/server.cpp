@@ -36,6 +36,7 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
     : number_(number),
       time_(time),
       network_(net),
+      thread_(time),
       witness_(number, judge),
       clock_(clock),
       run_(run),
@@ -44,6 +45,7 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
 {
     model_.before = [this](test::redis_model::arguments command) {
         witness_.before(command, model_, wall());
+        thread_.spend(cost_of(command));
         if (trace_)
             note(command);
         if (forbids_subscriptions_ && command.front() == "SUBSCRIBE")
@@ -67,6 +69,13 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
 std::string server::next_run_id()
 {
     return run_id_ = "node" + std::to_string(number_) + "-" + std::to_string(++run_);
+}
+
+nanoseconds server::cost_of(test::redis_model::arguments command) const
+{
+    const std::string_view name = command.front();
+    return name == "EVAL" || name == "EVALSHA" ? costs_.command * node_costs::of_script
+                                               : costs_.command;
 }
 
 void server::execute(std::string_view command)
@@ -113,6 +122,7 @@ void server::note(test::redis_model::arguments command) const
 void server::thaw()
 {
     frozen_ = false;
+    thread_.go_on();
     network_.retry();
 }
 
@@ -120,6 +130,7 @@ void server::crash(bool host_too)
 {
     up_ = false;
     frozen_ = false;
+    thread_.forget_all();
     network_.server_died(number_, host_too);
 }
 
@@ -145,6 +156,7 @@ void server::expire()
 void server::on_bytes(
     test::redis_model::session& session, std::string_view bytes, std::string& replies)
 {
+    thread_.spend(costs_.of_bytes(bytes.size()));
     model_.receive(session, bytes, wall(), replies);
 }
 

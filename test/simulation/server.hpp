@@ -2,6 +2,7 @@
 
 #include "redlock/fence_settings.hpp"
 #include "simulation/clocks.hpp"
+#include "simulation/costs.hpp"
 #include "simulation/network.hpp"
 #include "simulation/witness.hpp"
 #include "support/redis_model.hpp"
@@ -24,7 +25,13 @@ public:
 
     std::size_t number() const noexcept { return number_; }
 
-    void freeze() noexcept { frozen_ = true; }
+    void work_costs(const node_costs& costs) noexcept { costs_ = costs; }
+
+    void freeze() noexcept
+    {
+        frozen_ = true;
+        thread_.stand_still();
+    }
     void thaw();
     void crash(bool host_too);
     void restart(memory what);
@@ -51,6 +58,9 @@ public:
     void on_bytes(
         test::redis_model::session& session, std::string_view bytes, std::string& replies) override;
 
+    processor& thread() noexcept override { return thread_; }
+    std::size_t reads_at_once() const noexcept override { return costs_.reads_at_once; }
+
     // Tells `trace` of each command.
     void tell(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
@@ -62,11 +72,14 @@ private:
     std::string next_run_id();
     void execute(std::string_view command); // of nobody's
     void note(test::redis_model::arguments command) const;
+    nanoseconds cost_of(test::redis_model::arguments command) const;
     std::chrono::milliseconds wall() const { return clock_.show(time_.now()); }
 
     const std::size_t number_;
     schedule& time_;
     network& network_;
+    processor thread_;
+    node_costs costs_;
     witness witness_;
     std::function<void(const std::string&)> trace_;
     wall_clock clock_;

@@ -25,8 +25,8 @@ std::vector<redis::node_settings> nodes_of(const subject_settings& s)
             .silence_timeout = s.silence_timeout,
             .reconnect_min = 50ms,
             .reconnect_max = 2s,
-            .max_requests = 1000,
-            .max_bytes = 1024 * 1024};
+            .max_requests = s.most_requests,
+            .max_bytes = s.most_bytes};
     }
     return all;
 }
@@ -35,7 +35,7 @@ class shipped_lock final : public subject {
 public:
     explicit shipped_lock(const subject_settings& s)
         : backend_(nodes_of(s), s.node_timeout, s.jitter_seed, s.fence),
-          asked_(backend_, s.true_time),
+          asked_(backend_, s.true_time, s.on_attempt),
           locker_(asked_, *s.random, s.options, s.jitter_seed + 1)
     {}
 
@@ -71,7 +71,7 @@ public:
         return asked_.asked(lease);
     }
     void close(core::time_point now) override { locker_.close(now); }
-    void wake(core::time_point now) override { locker_.wake(now); }
+    void wake(core::time_point now, core::time_point heard) override { locker_.wake(now, heard); }
     core::time_point wake_at() const override { return locker_.wake_at(); }
     std::optional<core::effect> next_effect() override { return locker_.next_effect(); }
     std::span<core::connection* const> connections() override { return backend_.connections(); }

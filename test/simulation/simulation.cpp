@@ -26,12 +26,14 @@ constexpr nanoseconds time_to_clean_up = 100ms; // and as long as it takes to a 
 
 constexpr nanoseconds time_to_close = 2s;
 
+constexpr nanoseconds time_to_connect = 1s; // and to get locks that nobody else wants
+
 class world {
 public:
     world(const experiment& what, std::uint64_t seed,
         std::function<void(nanoseconds, const std::string&)> trace)
         : chance_(seed),
-          plan_(make(what, is_fenced(what, seed))),
+          plan_(make(what, seed)),
           net_(time_, chance_),
           judge_(time_),
           around_{.time = time_,
@@ -41,7 +43,8 @@ public:
               .settings = plan_,
               .make_subject = what.make_subject,
               .trace = {}},
-          trouble_(around_, servers_, processes_, [this](process& p) { begin_users(p); })
+          trouble_(around_, servers_, processes_, [this](process& p) { begin_users(p); }),
+          crowd_(around_, processes_)
     {
         if (trace)
             around_.trace = [this, trace](const std::string& line) {
@@ -54,10 +57,11 @@ public:
     result run()
     {
         begin();
-        storm();
-        recover();
-        live_in_calm();
-        wind_up();
+        const bool over = plan_.burst ? survive_burst() : survive_storm();
+        if (over) {
+            live_in_calm();
+            wind_up();
+        }
         judge_.conclude();
         return {.violations = judge_.violations(),
             .simulated = time_.now(),
@@ -66,7 +70,8 @@ public:
             .fenced = plan_.fence.has_value(),
             .refused_writes = judge_.refused_writes(),
             .faults = trouble_.happened(),
-            .streams = net_.counted()};
+            .streams = net_.counted(),
+            .burst = plan_.burst ? std::optional(crowd_.counted()) : std::nullopt};
     }
 
 private:
@@ -76,9 +81,17 @@ private:
         return what.fenced == worlds::only || (what.fenced == worlds::some && seed % 3 == 0);
     }
 
-    plan make(const experiment& what, bool fenced)
+    plan make(const experiment& what, std::uint64_t seed)
     {
-        plan p = make_plan(chance_, {.contended = what.contended, .fenced = fenced});
+        if (what.bursts)
+            return make_burst_plan(chance_, *what.bursts);
+        dice load(~seed); // what else a seed makes of a world does not hang on it
+        const bool anything = !what.contended && !what.restrict_plan &&
+                              what.fenced == experiment::fenced_worlds::some;
+        if (anything && !is_fenced(what, seed) && load.chance(0.015))
+            return make_burst_plan(load, burst_size::scaled);
+        plan p = make_plan(chance_, {.contended = what.contended, .fenced = is_fenced(what, seed)});
+        add_costs(p, load);
         if (what.restrict_plan)
             what.restrict_plan(p);
         return p;
@@ -91,6 +104,7 @@ private:
             const auto shown = std::chrono::milliseconds(1'700'000'000'000 + chance_.below(differ));
             servers_.push_back(std::make_unique<server>(
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
+            servers_.back()->work_costs(plan_.node_work);
             net_.add(*servers_.back());
             if (plan_.nodes_have_records)
                 servers_.back()->remember(*plan_.fence);
@@ -128,6 +142,7 @@ private:
             begin_users(*p);
         }
         net_.lose_pushes(plan_.lost_pushes, plan_.repeated_pushes);
+        net_.hold_at_most(plan_.socket_buffer);
         trouble_.begin();
         expire_now_and_then();
     }
@@ -146,6 +161,50 @@ private:
     {
         for (const auto& s : servers_)
             s->expire();
+    }
+
+    bool survive_storm()
+    {
+        storm();
+        recover();
+        return true;
+    }
+
+    // False: it was not over in time, and there is no use in going on.
+    bool survive_burst()
+    {
+        const burst_plan& b = *plan_.burst;
+        const bool majority_moves = !b.frozen_node || plan_.nodes > 2;
+        if (majority_moves)
+            calm_begins();
+        run_until(time_to_connect);
+        crowd_.take_what_is_kept();
+        run_until(time_to_connect * 2);
+        if (!crowd_.keeps_everything())
+            judge_.fail(property::progress, "not even a few were served");
+        crowd_.rush();
+        const nanoseconds began = time_.now();
+        if (b.frozen_node) {
+            server& s = *servers_[*b.frozen_node];
+            time_.at(began + b.frozen_from, [&s] { s.freeze(); });
+            time_.at(began + b.frozen_from + b.frozen_for, [&s] { s.thaw(); });
+        }
+        // An event loop that has much to do is late, so the wait of some begins and ends late.
+        time_.run_until(began + b.bound() + (b.wait < b.bound() ? b.wait + b.spread : 0ns),
+            [this] { return crowd_.is_over(); });
+        crowd_.judge_rush();
+        if (!judge_.violations().empty())
+            return false;
+        // Those who have given up left work behind.
+        run_until(std::max(time_.now(), began + b.bound()) + time_to_connect);
+        if (!majority_moves)
+            calm_begins();
+        crowd_.probe();
+        run_until(time_.now() + time_to_connect);
+        crowd_.judge_probe();
+        crowd_.give_back_what_is_kept();
+        time_.run_until(time_.now() + time_to_close, [this] { return crowd_.gave_back(); });
+        return true;
     }
 
     void storm()
@@ -248,6 +307,7 @@ private:
     std::vector<std::unique_ptr<process>> processes_;
     std::vector<std::unique_ptr<user>> users_;
     troublemaker trouble_;
+    crowd crowd_;
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "simulation/burst.hpp"
+#include "simulation/load_plan.hpp"
 #include "simulation/network.hpp"
 #include "simulation/plan.hpp"
 #include "simulation/referee.hpp"
@@ -8,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@ struct result {
     std::uint64_t refused_writes = 0; // for their tokens
     troublemaker::counts faults{};
     network::counts streams;
+    std::optional<crowd::figures> burst{};
 };
 
 // What is simulated: whose locks, in which worlds.
@@ -29,6 +33,7 @@ struct experiment {
     bool contended = false; // only worlds in which many want one resource
     // Worlds in which the locks give tokens: a third of all.
     enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;
+    std::optional<burst_size> bursts{};       // only worlds of such bursts
     std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
 };
 

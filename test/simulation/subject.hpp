@@ -33,7 +33,8 @@ public:
     virtual std::optional<nanoseconds> asked(core::slot_id) const { return std::nullopt; }
     virtual void close(core::time_point now) = 0;
 
-    virtual void wake(core::time_point now) = 0;
+    // `heard`: all that had arrived by then has been read.
+    virtual void wake(core::time_point now, core::time_point heard) = 0;
     virtual core::time_point wake_at() const = 0;
     virtual std::optional<core::effect> next_effect() = 0;
     virtual std::span<core::connection* const> connections() = 0;
@@ -47,9 +48,11 @@ struct subject_settings {
     std::uint64_t jitter_seed = 0;
     std::optional<core::duration> node_timeout{};
     core::duration silence_timeout{};
+    std::size_t most_requests = 0, most_bytes = 0; // under way to a node
     locker_options options{};
     std::optional<redis::fence_settings> fence{}; // none: plain mode
     std::function<nanoseconds()> true_time{};
+    std::function<void()> on_attempt{}; // each of which is some work, whatever comes of it
 };
 
 // Makes the locks of a process that starts.

@@ -178,7 +178,9 @@ void user::check_in_time(
     const nanoseconds frozen = process_.time_frozen() - frozen_before;
     // The limit is counted on the clock of its machine. A timer that was set before a suspension is
     // late by as much as it had still to run.
-    nanoseconds more = slack + frozen / 50;
+    nanoseconds more = slack + frozen / 50 + process_.longest_backlog() * 2;
+    if (world_.settings.burst) // a request counts from when there is room for it in the socket
+        more += world_.settings.burst->bound();
     if (process_.suspended_until() + core::alarm::longest_sleep >= began)
         more += core::alarm::longest_sleep;
     if (world_.time.now() - began - frozen > allowed * 101 / 100 + more)
