@@ -105,6 +105,12 @@ public:
     /// Cancellation: all types; passed on to the acquire or to the body. The release is not
     /// cancelled.
     ///
+    /// GCC 12 destroys the captures of a lambda twice that is made inside a `co_await` expression.
+    /// Give the body a name, or the operation:
+    ///
+    ///     auto held = lock.hold([order](lease&) -> asio::awaitable<void> { ... });
+    ///     co_await std::move(held);
+    ///
     /// The default token is `asio::use_awaitable` here: Boost 1.81 cannot `co_await` a deferred
     /// operation of this signature.
     template <class Body, class Token = asio::use_awaitable_t<>>

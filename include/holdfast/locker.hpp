@@ -42,6 +42,10 @@ public:
     /// operations that have no executor of their own. The executor may be a strand, a thread pool
     /// or an `io_context`; its context must live as long as the locker's operations.
     ///
+    /// A handler that blocks delays nothing else while the executor has another thread that is
+    /// free; on a strand, or with one thread, it delays all that the locker does. What a handler
+    /// throws comes out of the `run()` that called it, one exception at a time.
+    ///
     /// Throws `std::invalid_argument` if `check(options)` does.
     locker(asio::any_io_executor executor, backend store, locker_options options = {});
 

@@ -45,7 +45,7 @@ void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
     if (!left_to_parent_)
         return;
     op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
-    asio::post(executor_, [op = std::move(op)]() mutable { op->deliver(); });
+    asio::post(executor_, [op = std::move(op)]() mutable { deliver(std::move(op)); });
 }
 
 void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait,
@@ -231,7 +231,7 @@ void engine::leave_to_parent() noexcept
 
 void engine::abandon() noexcept
 {
-    operation_table::batch orphans;
+    std::vector<std::unique_ptr<operation>> orphans;
     {
         const std::lock_guard lock(mutex_);
         abandoned_ = true;

@@ -125,7 +125,6 @@ private:
     core::alarm alarm_;
 
     operation_table operations_;
-    operation_table::batch spare_; // memory for the next delivery
     bool turn_scheduled_ = false;
     bool confirming_arrivals_ = false;
     bool closed_ = false;

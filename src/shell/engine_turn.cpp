@@ -161,40 +161,25 @@ void engine::after_call(core::time_point now)
 
 // Runs the handlers of what is finished, and of what these finish in their turn: a lease can so
 // pass through many hands without a turn of the loop for each.
+//
+// No handler waits behind another that takes long or throws: before one runs, what is left has a
+// turn of its own, in which another thread finds it. A handler that throws ends this turn, as an
+// executor may keep the exception until then, and has no room for two.
 void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
-    if (!operations_.has_finished())
-        return;
-    // A handler may throw out of here; the others must still have their turn.
-    struct delivery {
-        ~delivery()
-        {
-            if (!lock.owns_lock())
-                lock.lock();
-            if (next < batch.size())
-                self.operations_.put_back(
-                    batch.begin() + static_cast<std::ptrdiff_t>(next), batch.end());
-            if (self.operations_.has_finished())
-                self.schedule_turn();
-            batch.clear();
-            self.spare_ = std::move(batch);
-        }
-        engine& self;
-        std::unique_lock<std::mutex>& lock;
-        operation_table::batch batch;
-        std::size_t next = 0;
-    } all{*this, lock, std::move(spare_)};
-    for (std::size_t ran = 0; ran < enough && operations_.has_finished(); ran += all.next) {
-        all.batch.clear();
-        all.next = 0;
-        operations_.take_finished(all.batch);
+    bool thrown = false;
+    for (std::size_t ran = 0; ran < enough && !thrown && operations_.has_finished(); ++ran) {
+        std::unique_ptr<operation> op = operations_.next_finished();
+        if (operations_.has_finished())
+            schedule_turn();
         lock.unlock();
-        while (all.next < all.batch.size()) {
-            const std::unique_ptr<operation> op = std::move(all.batch[all.next++]);
-            op->deliver();
-        }
+        const std::size_t before = handlers_thrown;
+        deliver(std::move(op));
+        thrown = handlers_thrown != before;
         lock.lock();
     }
+    if (operations_.has_finished())
+        schedule_turn();
 }
 
 } // namespace holdfast::shell

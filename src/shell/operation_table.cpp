@@ -56,7 +56,7 @@ void operation_table::finish(operation& op, error_code ec)
         unlist(op);
     op.set_error(ec);
     const core::slot_id id = op.id;
-    finished_.push_back(std::move(under_way_[id]));
+    finished_.push(std::move(under_way_[id]));
     under_way_.give_back(id);
 }
 
@@ -79,16 +79,11 @@ void operation_table::finish_all(operation::what kind, error_code ec)
     }
 }
 
-void operation_table::put_back(batch::iterator first, batch::iterator last)
+std::vector<std::unique_ptr<operation>> operation_table::take_all()
 {
-    finished_.insert(
-        finished_.begin(), std::make_move_iterator(first), std::make_move_iterator(last));
-}
-
-operation_table::batch operation_table::take_all()
-{
-    batch all = std::move(finished_);
-    finished_.clear();
+    std::vector<std::unique_ptr<operation>> all;
+    while (has_finished())
+        all.push_back(next_finished());
     for (std::uint32_t i = 0; i < under_way_.capacity(); ++i) {
         const core::slot_id id = under_way_.id_at(i);
         if (id == 0)

@@ -3,19 +3,48 @@
 #include "core/slots.hpp"
 #include "shell/operations.hpp"
 
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace holdfast::shell {
 
+// Operations in the order in which they came. It links them, and allocates nothing.
+class operation_queue {
+public:
+    operation_queue() = default;
+    operation_queue(const operation_queue&) = delete;
+    operation_queue& operator=(const operation_queue&) = delete;
+    ~operation_queue()
+    {
+        while (!empty())
+            pop();
+    }
+
+    bool empty() const noexcept { return first_ == nullptr; }
+
+    void push(std::unique_ptr<operation> op) noexcept
+    {
+        operation* const added = op.release();
+        added->next = nullptr;
+        (empty() ? first_ : last_->next) = added;
+        last_ = added;
+    }
+
+    std::unique_ptr<operation> pop() noexcept
+    {
+        return std::unique_ptr<operation>(std::exchange(first_, first_->next));
+    }
+
+private:
+    operation* first_ = nullptr;
+    operation* last_ = nullptr; // nothing, where there is no first
+};
+
 // The users' operations: those under way, found by their ids or by the lease that they are about,
 // and those that are finished and wait for their delivery. Not thread-safe.
 class operation_table {
 public:
-    using batch = std::vector<std::unique_ptr<operation>>;
-
     core::slot_id add(std::unique_ptr<operation> op);
 
     operation* find(core::slot_id id) noexcept;
@@ -28,13 +57,10 @@ public:
     void finish_all(operation::what kind, error_code ec);
 
     bool has_finished() const noexcept { return !finished_.empty(); }
-    // Swaps the finished ones into an empty batch, whose memory is used for the next.
-    void take_finished(batch& into) noexcept { finished_.swap(into); }
-    // Takes back what could not be delivered: it is the first to be delivered next time.
-    void put_back(batch::iterator first, batch::iterator last);
+    std::unique_ptr<operation> next_finished() noexcept { return finished_.pop(); }
 
     // Gives up everything, for destruction.
-    batch take_all();
+    std::vector<std::unique_ptr<operation>> take_all();
 
 private:
     static bool waits_at_lease(const operation& op) noexcept;
@@ -43,7 +69,7 @@ private:
 
     core::slots<std::unique_ptr<operation>> under_way_;
     std::vector<operation*> at_lease_; // by the index of the lease: the latest about it
-    batch finished_;
+    operation_queue finished_;
 };
 
 } // namespace holdfast::shell

@@ -13,6 +13,8 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
 
+#include <cstddef>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -20,6 +22,9 @@
 namespace holdfast::shell {
 
 namespace asio = boost::asio;
+
+// How many handlers have thrown on this thread.
+inline thread_local constinit std::size_t handlers_thrown = 0;
 
 // An operation of a user that has not completed. Owned by the engine until it is delivered.
 class operation : public recycled {
@@ -33,15 +38,22 @@ public:
 
     virtual asio::cancellation_slot slot() const noexcept = 0;
     virtual void set_error(error_code ec) = 0;
-    // Hands the result to the handler, on the handler's executor. Once, without any lock.
-    virtual void deliver() = 0;
+    // Hands the result to the handler, on the handler's executor. Without any lock. `self`, which
+    // is this operation, goes before the handler runs.
+    virtual void deliver(std::unique_ptr<operation> self) = 0;
 
     const what kind;
     core::slot_id id = 0;      // its own
     core::slot_id about;       // of the wait or the lease that it is about
-    operation* next = nullptr; // of those about the same lease
+    operation* next = nullptr; // of those about the same lease; or of those that are finished
     operation* previous = nullptr;
 };
+
+inline void deliver(std::unique_ptr<operation> op)
+{
+    operation& each = *op;
+    each.deliver(std::move(op));
+}
 
 // An operation whose handler has the signature void(error_code, Results...).
 template <class... Results>
@@ -75,14 +87,20 @@ public:
         return std::get<Result>(results_);
     }
 
-    void deliver() override
+    void deliver(std::unique_ptr<operation> self) override
     {
         const auto executor = std::move(executor_);
         auto completion = [handler = std::move(handler_), results = std::move(results_)]() mutable {
             if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
                 slot.clear();
-            std::apply(std::move(handler), std::move(results));
+            try {
+                std::apply(std::move(handler), std::move(results));
+            } catch (...) {
+                ++handlers_thrown;
+                throw;
+            }
         };
+        self.reset();
         if (const auto* const usual = std::get_if<asio::any_io_executor>(&executor))
             usual->execute(std::move(completion)); // as dispatch() does, without copies of it
         else

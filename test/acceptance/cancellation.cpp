@@ -43,16 +43,15 @@ public:
         return holdfast::lock(*locker, resource, brief(renewing));
     }
 
-    // For the operation. Without a slot where the context goes first: in Boost 1.81 a signal must
-    // not outlive the context of a coroutine on a strand, such as that of hold().
+    // For the operation.
     auto token()
     {
-        const auto slot = cancellable ? signal.slot() : asio::cancellation_slot();
-        return asio::bind_cancellation_slot(slot, [seen = seen_](auto error, auto&&... results) {
+        auto note = [seen = seen_](auto error, auto&&... results) {
             ++seen->completions;
             seen->error = code_of(error);
             (seen->keep(std::forward<decltype(results)>(results)), ...);
-        });
+        };
+        return asio::bind_cancellation_slot(signal.slot(), std::move(note));
     }
 
     int completions() const { return seen_->completions; }
@@ -80,7 +79,6 @@ public:
     std::optional<holdfast::locker> locker;
     lease held;
     asio::cancellation_signal signal;
-    bool cancellable = true;
 
 private:
     struct record {
@@ -251,7 +249,6 @@ bool destroy_after(
     int handlers, bool context_first, const subject& s, cluster& c, const backend& store)
 {
     rig r(store);
-    r.cancellable = false;
     s.prepare(r, c);
     s.start(r);
     if (r.done_after(handlers))

@@ -1,6 +1,7 @@
 // lock::hold(): the work under a lock as one operation.
 #include "contract/backend_contract.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -210,6 +211,51 @@ BOOST_DATA_TEST_CASE(a_body_that_outlives_its_lease_unnoticed_has_lost_it, every
         }
         BOOST_TEST(ec == errc::lease_lost);
     });
+}
+
+// Counts how often it is made and destroyed.
+class counted {
+public:
+    explicit counted(int& balance) : balance_(&balance) { ++*balance_; }
+    counted(const counted& other) : balance_(other.balance_) { ++*balance_; }
+    counted& operator=(const counted&) = delete;
+    ~counted() { --*balance_; }
+
+    int& balance() const { return *balance_; }
+
+private:
+    int* balance_;
+};
+
+task capture_by_value(scene& s, int& balance)
+{
+    const counted captured(balance);
+    const auto number = std::make_shared<int>(1);
+    auto body = [number, captured](lease&) -> asio::awaitable<int> {
+        co_await pause(1ms);
+        co_return *number + captured.balance();
+    };
+    const int sum = co_await s.lock(0).hold(body);
+    BOOST_TEST(sum > 2);
+    BOOST_TEST(balance == 2);
+    BOOST_TEST(number.use_count() == 2);
+
+    auto held = s.lock(0).hold([number, captured](lease&) -> asio::awaitable<int> {
+        co_await pause(1ms);
+        co_return *number + captured.balance();
+    });
+    const int other = co_await std::move(held);
+    BOOST_TEST(other > 2);
+    BOOST_TEST(balance == 2);
+    BOOST_TEST(number.use_count() == 2);
+}
+
+// Not so a lambda that is made inside a `co_await` expression: GCC 12 destroys its captures twice.
+BOOST_AUTO_TEST_CASE(what_the_body_has_captured_goes_when_it_has_ended)
+{
+    int balance = 0;
+    play(memory(), 1, [&balance](scene& s) { return capture_by_value(s, balance); });
+    BOOST_TEST(balance == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,16 +3,19 @@
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/experimental/as_tuple.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -20,9 +23,10 @@
 
 #include <exception>
 #include <memory>
-#include <tuple>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace holdfast {
 
@@ -51,11 +55,75 @@ struct hold_signature<void> {
     using type = void(std::exception_ptr);
 };
 
-// What the body and the watcher of its lease share. All of it is touched on one strand only.
+// What an operation and those who may cancel it share. All of it is touched on one strand only.
+//
+// The signal lives here because `co_spawn()` of Boost 1.81 passes a cancellation on as a pointer
+// into the slot that it came by, which may go meanwhile. Ours goes with the last who may emit it.
 struct hold_state {
-    asio::cancellation_signal stop; // stops the body
+    explicit hold_state(asio::any_io_executor where) : strand(std::move(where)) {}
+
+    const asio::any_io_executor strand;
+    asio::cancellation_signal stop; // cancels the acquire, or the body
     bool lost = false;
-    bool done = false;
+    bool over = false; // there is nothing to cancel any more
+};
+
+// What `co_spawn()` calls on the strand at the end: passes the result on to the user's handler, on
+// the executor of that.
+//
+// It has a slot of ours and no executor: so `co_spawn()` cancels its coroutine in the very call
+// that emits the signal, which is on the strand too.
+template <class Handler, class Executor>
+class hold_completion {
+public:
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    hold_completion(Handler&& handler, const Executor& executor, std::shared_ptr<hold_state> state)
+        : handler_(std::move(handler)),
+          work_(executor),
+          state_(std::move(state))
+    {}
+
+    cancellation_slot_type get_cancellation_slot() const noexcept { return state_->stop.slot(); }
+
+    template <class... Results>
+    void operator()(std::exception_ptr error, Results... results)
+    {
+        auto completion = [handler = std::move(handler_), error = std::move(error),
+                              ... results = std::move(results)]() mutable {
+            if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+                slot.clear();
+            std::move(handler)(std::move(error), std::move(results)...);
+        };
+        asio::dispatch(work_.get_executor(), std::move(completion));
+    }
+
+private:
+    Handler handler_;
+    asio::executor_work_guard<Executor> work_;
+    std::shared_ptr<hold_state> state_;
+};
+
+// Sits in the user's slot, perhaps for longer than the context lives. The user may emit while the
+// operation ends on another thread.
+class hold_canceller {
+public:
+    explicit hold_canceller(const std::shared_ptr<hold_state>& state) : state_(state) {}
+
+    void operator()(asio::cancellation_type type) const
+    {
+        auto state = state_.lock();
+        if (!state)
+            return;
+        const auto strand = state->strand;
+        asio::dispatch(strand, [state = std::move(state), type] {
+            if (!state->over)
+                state->stop.emit(type);
+        });
+    }
+
+private:
+    std::weak_ptr<hold_state> state_;
 };
 
 inline bool is_abort(const std::exception_ptr& error)
@@ -85,55 +153,60 @@ inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool h
 #endif
 
 template <class Lock, class Body, class T = body_result<Body>>
-asio::awaitable<T> run_hold(Lock lock, Body body)
+asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> state)
 {
-    const auto strand = co_await asio::this_coro::executor;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
 
     lease held = co_await lock.acquire(asio::use_awaitable);
-    auto own = co_await asio::this_coro::cancellation_state;
-    co_await asio::this_coro::throw_if_cancelled(false);
+    const auto acquiring = co_await asio::this_coro::cancellation_state;
 
-    const auto state = std::make_shared<hold_state>();
     auto watch = [state](error_code ec) {
-        if (state->done || ec != errc::lease_lost)
+        if (state->over || ec != errc::lease_lost)
             return;
         state->lost = true;
         state->stop.emit(asio::cancellation_type::all);
     };
-    held.lost(asio::bind_executor(strand, std::move(watch)));
+    held.lost(asio::bind_executor(state->strand, std::move(watch)));
 
     // A cancellation that came together with the grant: the body must not begin.
-    if (own.cancelled() != asio::cancellation_type::none) {
-        state->done = true;
+    if (acquiring.cancelled() != asio::cancellation_type::none) {
+        state->over = true;
         held = lease();
         throw boost::system::system_error(asio::error::operation_aborted);
     }
 
-    // Whoever cancels us cancels the body: its slot is taken by `state`, ours is free meanwhile.
-    if (own.slot().is_connected())
-        own.slot().assign([state](asio::cancellation_type type) { state->stop.emit(type); });
-    auto running = asio::co_spawn(strand, body(held), asio::deferred);
-    auto token = asio::bind_cancellation_slot(
-        state->stop.slot(), asio::experimental::as_tuple(asio::use_awaitable));
-    auto result = co_await std::move(running)(std::move(token));
-    state->done = true;
-    if (own.slot().is_connected())
-        own.slot().clear();
+    // The body hears of cancellations as a coroutine of its own would.
+    co_await asio::this_coro::reset_cancellation_state();
+    std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> result;
+    std::exception_ptr error;
+    try {
+        auto work = body(held);
+        if constexpr (std::is_void_v<T>)
+            co_await std::move(work);
+        else
+            result.emplace(co_await std::move(work));
+    } catch (...) {
+        error = std::current_exception();
+    }
+    // It may have left the strand.
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await asio::dispatch(state->strand, asio::use_awaitable);
+    state->over = true;
 
     const bool still_held = held.held();
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    auto release_token = asio::experimental::as_tuple(asio::use_awaitable);
-    const auto [failed, outcome] = co_await held.release(std::move(release_token));
+    error_code failed;
+    auto release_token = asio::redirect_error(asio::use_awaitable, failed);
+    const release_outcome outcome = co_await held.release(std::move(release_token));
 
     // A body that blocks its thread keeps everybody from telling it: the release finds out.
     const bool ended = !failed && outcome == release_outcome::expired;
     const bool protected_to_its_end = failed || (still_held && !ended); // failed: the body released
-    const auto error = judge_hold(std::get<0>(result), state->lost || ended, protected_to_its_end);
+    error = judge_hold(std::move(error), state->lost || ended, protected_to_its_end);
     if (error)
         std::rethrow_exception(error);
     if constexpr (!std::is_void_v<T>)
-        co_return std::move(std::get<1>(result));
+        co_return std::move(*result);
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -145,11 +218,14 @@ auto initiate_hold(const Lock& lock, Body body, Token& token)
 {
     using signature = typename hold_signature<body_result<Body>>::type;
     return asio::async_initiate<Token, signature>(
-        [](auto handler, Lock held_by, Body work) {
-            const auto strand =
-                asio::make_strand(asio::get_associated_executor(handler, held_by.get_executor()));
-            asio::co_spawn(
-                strand, run_hold(std::move(held_by), std::move(work)), std::move(handler));
+        []<class Handler>(Handler handler, Lock held_by, Body to_do) {
+            const auto executor = asio::get_associated_executor(handler, held_by.get_executor());
+            auto state = std::make_shared<hold_state>(asio::make_strand(executor));
+            if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+                slot.assign(hold_canceller(state));
+            auto run = run_hold(std::move(held_by), std::move(to_do), state);
+            hold_completion completion(std::move(handler), executor, state);
+            asio::co_spawn(state->strand, std::move(run), std::move(completion));
         },
         token, lock, std::move(body));
 }

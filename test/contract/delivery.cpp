@@ -1,0 +1,141 @@
+// Handlers do not get in each other's way.
+#include "contract/backend_contract.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(delivery)
+
+// Leases of one locker, which are all lost in the same turn when that is closed.
+std::vector<lease> take_leases(holdfast::locker& locker, std::size_t count)
+{
+    std::vector<lease> all;
+    for (std::size_t i = 0; i < count; ++i) {
+        holdfast::lock lock(locker, unique_name());
+        all.push_back(lock.acquire(asio::use_future).get());
+    }
+    return all;
+}
+
+// How many have been told, for a handler that does not return before others have been.
+class gathering {
+public:
+    void arrive()
+    {
+        const std::lock_guard lock(mutex_);
+        ++arrived_;
+        changed_.notify_all();
+    }
+
+    bool wait_for(std::size_t count)
+    {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, hang_limit, [&] { return arrived_ >= count; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t arrived_ = 0;
+};
+
+// As many handlers block as can, with one thread left: that one serves all others.
+void block_some(std::size_t blocking, std::size_t threads)
+{
+    constexpr std::size_t leases = 8;
+    asio::thread_pool pool(threads);
+    holdfast::locker locker(pool.get_executor(), memory());
+    std::vector<lease> all = take_leases(locker, leases);
+    std::atomic<std::size_t> begun = 0, in_vain = 0;
+    gathering others;
+    for (const lease& each : all)
+        each.lost([&](error_code) {
+            if (begun++ >= blocking)
+                others.arrive();
+            else if (!others.wait_for(leases - blocking))
+                ++in_vain;
+        });
+    locker.close(asio::detached);
+    BOOST_TEST(others.wait_for(leases - blocking));
+    all.clear();
+    pool.join();
+    BOOST_TEST(begun == leases);
+    BOOST_TEST(in_vain == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_blocks_keeps_no_other_waiting)
+{
+    block_some(1, 4);
+}
+
+BOOST_AUTO_TEST_CASE(nor_do_several_while_one_thread_is_free)
+{
+    block_some(3, 4);
+}
+
+struct failure : std::runtime_error {
+    explicit failure(std::size_t n) : std::runtime_error("handler"), which(n) {}
+    std::size_t which;
+};
+
+// Runs the context on to its end. Returns what came out of it, one by one.
+std::vector<std::size_t> failures_of(asio::io_context& io)
+{
+    std::vector<std::size_t> all;
+    for (;;) {
+        try {
+            io.run();
+            return all;
+        } catch (const failure& e) {
+            all.push_back(e.which);
+        }
+    }
+}
+
+// As with operations of Asio: not as one `multiple exceptions`.
+BOOST_DATA_TEST_CASE(each_handler_that_throws_does_so_by_itself, every_backend, each)
+{
+    constexpr std::size_t count = 50;
+    scene s(each.make(), 1);
+    std::vector<lease> all(count);
+    std::size_t acquired = 0;
+    for (lease& to : all)
+        holdfast::lock(s.locker(), unique_name()).acquire([&](error_code ec, lease granted) {
+            BOOST_TEST(!ec, ec.message());
+            to = std::move(granted);
+            ++acquired;
+        });
+    run_until(s.io, [&] { return acquired == count; });
+    std::vector<std::size_t> told, expected;
+    for (std::size_t i = 0; i < count; ++i) {
+        expected.push_back(i);
+        all[i].lost([&told, i](error_code) {
+            told.push_back(i);
+            throw failure(i);
+        });
+    }
+    std::size_t closed = 0;
+    s.locker().close([&](error_code) { ++closed; });
+    all.clear();
+    s.io.restart();
+    auto thrown = failures_of(s.io);
+    std::sort(thrown.begin(), thrown.end());
+    BOOST_TEST(thrown == expected, boost::test_tools::per_element());
+    BOOST_TEST(told.size() == count);
+    BOOST_TEST(closed == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

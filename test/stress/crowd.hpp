@@ -1,0 +1,141 @@
+#pragma once
+
+#include "support/run.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/strand.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+
+/// How many threads run the context of a crowd.
+inline constexpr std::size_t crowd_threads = 8;
+
+/// So many operations, by default or as `HOLDFAST_STRESS_OPERATIONS` says.
+std::uint64_t operations_wanted(std::uint64_t usual);
+
+struct crowd_settings {
+    std::uint64_t operations = 0;
+    std::size_t actors = 48, lockers = 3, resources = 24;
+    bool exclusive = true;           ///< whether the store keeps lockers from each other
+    std::set<error_code> may_fail{}; ///< with what, beside what users bring about themselves
+};
+
+/// What actors share. Safe to use from many threads.
+class crowd_world {
+public:
+    crowd_world(asio::io_context& io, backend store, const crowd_settings& settings);
+
+    const crowd_settings settings;
+
+    /// Whether there is one more operation to begin.
+    bool begin_operation() noexcept;
+    std::shared_ptr<holdfast::locker> locker(std::size_t which);
+    /// Replaces a locker by a new one. Returns the old one.
+    std::shared_ptr<holdfast::locker> replace_locker(std::size_t which);
+    /// An actor has done its part. The last one closes the lockers.
+    void retire();
+
+    void enter(std::size_t resource);
+    void leave(std::size_t resource) noexcept;
+
+    /// That the crowd does what it is there for.
+    void count_cancelled() noexcept { ++cancelled_; }
+    std::uint64_t granted() const noexcept { return granted_; }
+    std::uint64_t cancelled() const noexcept { return cancelled_; }
+
+    /// Of the first few promises that were broken.
+    void complain(const std::string& what);
+    std::vector<std::string> complaints();
+
+private:
+    std::shared_ptr<holdfast::locker> make_locker() const;
+
+    asio::io_context& io_;
+    const backend store_;
+    std::atomic<std::uint64_t> begun_ = 0;
+    std::atomic<std::uint64_t> granted_ = 0, cancelled_ = 0;
+    std::atomic<std::size_t> retired_ = 0;
+    std::deque<std::atomic<int>> inside_;
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<holdfast::locker>> lockers_;
+    std::vector<std::string> complaints_;
+};
+
+/// Inside a resource, as long as it lives.
+class visit {
+public:
+    visit(crowd_world& world, std::size_t resource) : world_(world), resource_(resource)
+    {
+        world_.enter(resource_);
+    }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+    ~visit() { world_.leave(resource_); }
+
+private:
+    crowd_world& world_;
+    std::size_t resource_;
+};
+
+/// Does one operation after the other, on a strand of its own, and cancels some of them.
+class actor {
+public:
+    actor(asio::io_context& io, crowd_world& world, std::uint32_t seed);
+
+    void start();
+    /// Once the context has run to its end: each operation must have completed.
+    void check_end();
+
+private:
+    std::size_t random(std::size_t below) { return random_() % below; }
+    void step();
+    void act_without_lease();
+    void act_with_lease();
+    void acquire();
+    void try_acquire();
+    void hold();
+    void extend();
+    void release();
+    void watch(bool cancelled);
+    void watch_in_background();
+    void replace_a_locker();
+
+    template <class Start, class Then>
+    void perform(Start start, Then then, bool must_cancel = false);
+    void take_turns(std::size_t left, bool cancels);
+    void ended_one();
+    void take(lease granted, std::size_t resource);
+    void let_go() noexcept;
+    void judge(error_code ec);
+    void judge(const std::exception_ptr& error);
+    void check(bool kept, const char* promise);
+    holdfast::lock any_lock(std::size_t resource);
+
+    crowd_world& world_;
+    asio::strand<asio::io_context::executor_type> strand_;
+    std::mt19937 random_;
+    asio::cancellation_signal signal_;
+    std::size_t open_ = 0; // parts of the operation under way
+    std::uint64_t started_ = 0, completed_ = 0;
+    std::uint64_t watches_ = 0, watches_ended_ = 0;
+    bool initiating_ = false;
+    lease lease_;
+    std::optional<visit> visit_; // while there is a lease
+};
+
+/// Lets a crowd loose on a store, and fails the test if a promise is broken.
+void run_crowd(const backend& store, const crowd_settings& settings);
+
+} // namespace holdfast::test
