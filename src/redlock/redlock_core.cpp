@@ -98,7 +98,9 @@ void redlock_core::begin_round(claim_id id, time_point now)
         const auto reach = node.now();
         if (reach == node_session::reachability::soon) {
             c.at[i].state = key::unsent;
-        } else if (reach == node_session::reachability::down || node.congested(now)) {
+        } else if (reach == node_session::reachability::down) {
+            c.not_granted(i, vote::failed, why_down(i));
+        } else if (node.congested(now)) {
             c.not_granted(i, vote::failed);
         } else {
             send_ask(i, id, false, now);
@@ -342,25 +344,31 @@ void redlock_core::forget(claim_id id)
     claims_.give_back(id);
 }
 
+// Why a node that cannot be asked is down, if that is one of our own reasons.
+errc redlock_core::why_down(std::size_t node) const noexcept
+{
+    const error_code code = sessions_[node]->last_failure().code;
+    return code.category() == error_category() ? static_cast<errc>(code.value()) : errc{};
+}
+
 // If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason. So is a quarantine, which is over some time.
+// that fault is the reason. So is a quarantine, which is over some time. What counts is what each
+// has said to this attempt, whatever it has said to others.
 redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexcept
 {
     std::size_t hopeless = 0, in_quarantine = 0;
     errc reason = errc::unreachable;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const vote v = c.votes().of(i);
-        const auto trouble = c.fence ? c.fence->troubles[i] : fence_trouble::none;
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (trouble == fence_trouble::quarantine) {
+        if (c.fence && c.fence->troubles[i] == fence_trouble::quarantine) {
             ++in_quarantine;
             continue;
         }
-        const error_code code = trouble != fence_trouble::none ? error_code(meaning_of(trouble))
-                                                               : sessions_[i]->last_failure().code;
-        if (code == condition::misconfigured && hopeless++ == 0)
-            reason = static_cast<errc>(code.value());
+        const errc why = c.trouble_of(i);
+        if (why != errc{} && make_error_code(why) == condition::misconfigured && hopeless++ == 0)
+            reason = why;
     }
     if (hopeless >= blocking(c.nodes()))
         return {reason};

@@ -134,8 +134,14 @@ private:
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);
 
-    void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point asked,
-        core::time_point now, std::uint64_t start = 0);
+    // What a node has said, or not, to a request that may make its key ours.
+    struct ballot {
+        vote said = vote::unknown;
+        errc why{};              // it is neither yes nor no, if that is known
+        std::uint64_t start = 0; // in fenced mode, of the block of tokens that it has granted
+    };
+    void on_vote(std::size_t node, core::claim_id id, const ballot& b, core::time_point asked,
+        core::time_point now);
     void on_healed(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_removed(
         std::size_t node, core::claim_id id, what kind, reply answer, core::time_point now);
@@ -216,6 +222,7 @@ private:
         bool passes = false; // by itself
     };
     obstacle why_unreachable(const claim& c) const noexcept;
+    errc why_down(std::size_t node) const noexcept;
     bool removing(const claim& c) const noexcept;
     void emit(const core::backend_event& event) { events_.push(event); }
 

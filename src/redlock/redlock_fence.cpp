@@ -134,7 +134,11 @@ void redlock_core::on_asked(std::size_t node, const request& r, reply answer, ti
             c->at[node].queued = c->everywhere; // see on_confirmed()
         c->fence->troubles[node] = a.trouble;
         if (!confirms || a.said != vote::refused || !finds_missing(node, *c, id, now))
-            on_vote(node, id, a.said, r.sent, now, a.start);
+            on_vote(node, id,
+                {a.said, a.trouble != fence_trouble::none ? meaning_of(a.trouble)
+                                                          : trouble_in(answer),
+                    a.start},
+                r.sent, now);
     }
     if (a.said == vote::unknown)
         fail_session(node, now);

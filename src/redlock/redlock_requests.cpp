@@ -76,7 +76,7 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
     case what::heal: {
         const vote v = vote_of(answer);
         if (kind == what::set)
-            on_vote(node, r.reference, v, r.sent, now);
+            on_vote(node, r.reference, {v, trouble_in(answer)}, r.sent, now);
         else
             on_healed(node, r.reference, v, now);
         if (v == vote::unknown)
@@ -148,7 +148,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::ask:
     case what::ask_by_text:
     case what::set:
-        on_vote(node, r.reference, vote::unknown, r.sent, now);
+        on_vote(node, r.reference, {vote::unknown, why_down(node)}, r.sent, now);
         break;
     case what::raise:
     case what::raise_by_text:
@@ -159,7 +159,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         break;
     case what::confirm:
     case what::confirm_by_text:
-        on_vote(node, r.reference, vote::unknown, r.sent, now);
+        on_vote(node, r.reference, {vote::unknown, why_down(node)}, r.sent, now);
         break;
     case what::enqueue:
     case what::enqueue_by_text:
@@ -196,21 +196,22 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
 }
 
 void redlock_core::on_vote(
-    std::size_t node, claim_id id, vote v, time_point asked, time_point now, std::uint64_t start)
+    std::size_t node, claim_id id, const ballot& b, time_point asked, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
+    const vote v = b.said;
     c->answered(node);
     if (v != vote::granted && c->at[node].state == key::ours)
         return; // since the hand-over: a second request changes nothing
     if (v == vote::refused && (c->at[node].open != 0 || ask_again(node, id, now)))
         return; // what follows will tell
     if (v == vote::granted)
-        c->granted(node, asked, start);
+        c->granted(node, asked, b.start);
     else
-        c->not_granted(node, v);
-    if (start != 0 && (c->phase == stage::asking || c->phase == stage::held))
+        c->not_granted(node, v, b.why);
+    if (b.start != 0 && (c->phase == stage::asking || c->phase == stage::held))
         raise_those_behind(id, now);
     if (v == vote::refused && gives_way(node, *c, now))
         return refuse(id, errc::contended, now);

@@ -70,7 +70,7 @@ void redlock_core::on_confirmed(std::size_t node, const request& r, reply answer
     if (said == vote::granted)
         c->at[node].queued = c->everywhere;
     if (said != vote::refused || !finds_missing(node, *c, id, now))
-        on_vote(node, id, said, r.sent, now);
+        on_vote(node, id, {said, trouble_in(answer)}, r.sent, now);
     if (said == vote::unknown)
         fail_session(node, now);
 }
@@ -121,7 +121,7 @@ void redlock_core::ask_those_again(claim_id id, time_point now)
         if (sessions_[i]->now() == node_session::reachability::ready)
             send_ask(i, id, false, now);
         else
-            c.not_granted(i, vote::failed);
+            c.not_granted(i, vote::failed, why_down(i));
     }
     if (c.phase == stage::asking)
         settle_attempt(id, now);

@@ -57,6 +57,12 @@ errc meaning_of(std::string_view error_text) noexcept
     return errc::node_error;
 }
 
+errc trouble_in(reply answer) noexcept
+{
+    const resp::value& v = answer.front();
+    return v.what == resp::kind::error ? meaning_of(v.text) : errc{};
+}
+
 bool is_no_script(reply answer) noexcept
 {
     const resp::value& v = answer.front();

@@ -26,6 +26,9 @@ vote vote_of(reply answer) noexcept;
 // What a server's error means. The only place that reads error texts.
 errc meaning_of(std::string_view error_text) noexcept;
 
+// The same of a whole answer; nothing if it is no error.
+errc trouble_in(reply answer) noexcept;
+
 bool is_no_script(reply answer) noexcept;
 
 // Whether this connection is of no more use: the node said that it is not what we take it for.
