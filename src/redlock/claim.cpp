@@ -16,7 +16,8 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     lock.assign(name);
     hash = hash_of(name);
     arbiter = max_nodes;
-    answer_due = has_waited = handed_over = tracked = others_free = false;
+    answer_due = has_waited = handed_over = tracked = surveyed = false;
+    survey = 0;
     everywhere = others_first = looked_in_vain = false;
     looks = 0;
     asked_again_at = core::never;

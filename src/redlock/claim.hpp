@@ -90,10 +90,7 @@ public:
 
     // Why a node is neither for us nor against us in this round; nothing if that is not known.
     // Precondition: it has not granted.
-    errc trouble_of(std::size_t node) const noexcept
-    {
-        return static_cast<errc>(at[node].trouble);
-    }
+    errc trouble_of(std::size_t node) const noexcept { return static_cast<errc>(at[node].trouble); }
 
     const acquire_round& votes() const noexcept { return fence ? fence->round.votes() : round_; }
 
@@ -135,7 +132,8 @@ public:
     std::uint8_t looks = 0;      // under way: whether others wait
     bool looked_in_vain = false; // some do, or that cannot be said
     bool tracked = false;        // the arbiter tells us when its key changes
-    bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
+    bool surveyed = false;       // who has the key, since it was last due
+    std::uint64_t survey = 0;    // of that; 0: none
     core::time_point arbiter_held_until{};
     core::time_point asks_again_at{}; // all nodes, whatever the arbiter has said meanwhile
     core::time_point round_began{};

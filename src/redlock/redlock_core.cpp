@@ -90,6 +90,7 @@ void redlock_core::begin_round(claim_id id, time_point now)
     claim& c = claims_[id];
     c.phase = stage::asking;
     c.round_began = now;
+    end_survey(c);
     encode_ask(c, false, now);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (c.handed_over && i == c.arbiter)
@@ -143,7 +144,7 @@ void redlock_core::release(claim_id id, time_point now)
     assert(c.phase == stage::held);
     c.phase = stage::releasing;
     if (c.others_first)
-        contention_.note(c.hash, now);
+        contention_.note_doubt(c.hash, now);
     clean(id, now);
     claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
     settle_release(id, false, now);
@@ -268,6 +269,7 @@ void redlock_core::clean(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     give_up_unsent(c);
+    end_survey(c);
     asked_again_.erase(slot_index(id));
     std::bitset<max_nodes> due;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
@@ -285,7 +287,8 @@ void redlock_core::clean(claim_id id, time_point now)
 void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due, time_point now)
 {
     claim& c = claims_[id];
-    const std::size_t arbiter = arbiter_of(c, now);
+    const bool was_lease = c.phase == stage::releasing;
+    const std::size_t arbiter = arbiter_of(c, now, was_lease ? among::holding : among::all);
     // Elsewhere, whoever comes first in a queue would get one node, and somebody else the next.
     const auto passes_on = [&](std::size_t i) {
         const bool only_queued = c.at[i].queued && c.at[i].state == key::absent;

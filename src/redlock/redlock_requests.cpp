@@ -121,6 +121,9 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         else
             on_confirmed(node, r, answer, now);
         break;
+    case what::owner:
+        on_owner(node, r.reference, answer, now);
+        break;
     case what::look:
         on_looked(node, r.reference, answer);
         break;
@@ -129,6 +132,8 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         break;
     case what::join:
     case what::leave:
+        note_if_unusable(node, r.reference, answer, now);
+        break;
     case what::track: // a node that forbids it does not tell us
         break;
     case what::tracked:
@@ -170,6 +175,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::tracked:
     case what::probe:
     case what::record:
+    case what::owner:
         break; // the node is down: another one is asked
     case what::look:
         on_looked(node, r.reference, {});
@@ -207,10 +213,12 @@ void redlock_core::on_vote(
         return; // since the hand-over: a second request changes nothing
     if (v == vote::refused && (c->at[node].open != 0 || ask_again(node, id, now)))
         return; // what follows will tell
-    if (v == vote::granted)
+    if (v == vote::granted) {
         c->granted(node, asked, b.start);
-    else
+        unfit_.forget_stale(c->hash, node);
+    } else {
         c->not_granted(node, v, b.why);
+    }
     if (b.start != 0 && (c->phase == stage::asking || c->phase == stage::held))
         raise_those_behind(id, now);
     if (v == vote::refused && gives_way(node, *c, now))
@@ -261,12 +269,12 @@ void redlock_core::on_removed(
         encode_pass_on(id, node, true);
         send_remove(node, id, what::pass_on_by_text, now);
     } else if (v.what == resp::kind::error && passes_on) { // the key must go in any case
-        note_queue_error(node, v.text);
+        note_queue_error(node, id, answer, now);
         encode_remove(*c, false);
         send_remove(node, id, what::remove, now);
     } else if (v.what == resp::kind::integer) {
         if (v.integer == 2) {
-            contention_.note(c->hash, now);
+            contention_.note_turn(c->hash, now);
             c->others_first = true;
         } else if (passes_on && v.integer == 1 && !c->others_first) {
             contention_.forget(c->hash);
