@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_queue_that_is_lost_costs_time_only)
 
 // Another program writes where the queue belongs: whoever waits there, and whoever comes later, has
 // the lock when it is free.
-task lose_the_queue_to_other_data(scene& s, cluster& c, const std::string& queue)
+task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
 {
     lease held = co_await s.lock(0, patient()).acquire();
     call<lease> wait, later;
