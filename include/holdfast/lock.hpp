@@ -53,8 +53,8 @@ public:
     /// - `errc::too_late`     granted, but less than the guard time would have remained.
     /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
     ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes say so that waiting
-    ///   cannot help; at once. But where they are in quarantine, `fencing_unavailable` comes at the
-    ///   end of `wait`.
+    ///   cannot help; at once, which for `key_conflict` is a few round trips. But where they are in
+    ///   quarantine, `fencing_unavailable` comes at the end of `wait`.
     /// - `errc::overloaded`   more than `locker_options::max_waiting` wait; at once.
     /// - `errc::closed`       the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.

@@ -104,12 +104,15 @@ struct redlock_options {
 /// skipped at once, that of one that is frozen after half a second; a lost message or a lost queue
 /// is noticed within a second or two, since who waits asks again once a second; so is a release by
 /// a client without the queue, or by one that could not reach the arbiter, unless the arbiter tells
-/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). Clients need not agree
-/// on the arbiter: where a node answers in time for some of them only, who has waited for a second
-/// stands in the queues of all nodes, and turns come in no order then, but they come. A node that
-/// is spoken to in RESP2, or that forbids the queue, is not chosen; without any, a refused client
-/// tries again after random pauses (`locker_options`), in no order. The queue's key is gone three
-/// seconds after the last one in it was heard of.
+/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). A key that a crashed
+/// client has left on a minority costs each acquire a round trip at most: where the arbiter's key
+/// is not that of the holder, another node is the arbiter. Clients need not agree on the arbiter:
+/// where a node answers in time for some of them only, who has waited for a second stands in the
+/// queues of all nodes, and turns come in no order then, but they come. A node that is spoken to in
+/// RESP2, or that forbids the queue, is not chosen, nor is one whose key of that name holds other
+/// data (`node_stats` names it); without any, a refused client tries again after random pauses
+/// (`locker_options`), in no order. The queue's key is gone three seconds after the last one in it
+/// was heard of.
 ///
 /// With fencing, the keys of a resource are "hf:l:<resource>" for the lock, "hf:f:<resource>" for
 /// the counter of its tokens, and "hf:q:<resource>" for its queue. Each lease's token is larger

@@ -41,6 +41,18 @@ void known_contention::note(std::uint64_t resource_hash, core::time_point now)
     known_[resource_hash].seen = now;
 }
 
+void known_contention::note_turn(std::uint64_t resource_hash, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].state = queue::works;
+}
+
+void known_contention::note_doubt(std::uint64_t resource_hash, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].state = queue::doubtful;
+}
+
 void known_contention::note_fruitless(std::uint64_t resource_hash, core::time_point now)
 {
     note(resource_hash, now);
@@ -59,18 +71,37 @@ void known_contention::forget(std::uint64_t resource_hash) noexcept
     if (found == known_.end())
         return;
     if (found->second.fruitless)
-        found->second.seen.reset();
+        found->second = {.fruitless = true};
     else
         known_.erase(found);
 }
 
-bool known_contention::knows(std::uint64_t resource_hash, core::time_point now) const noexcept
+const known_contention::memory* known_contention::recent(
+    std::uint64_t resource_hash, core::time_point now) const noexcept
 {
     if (known_.empty())
-        return false;
+        return nullptr;
     const auto found = known_.find(resource_hash);
-    return found != known_.end() && found->second.seen &&
-           now - *found->second.seen < remembered_for;
+    const bool counts =
+        found != known_.end() && found->second.seen && now - *found->second.seen < remembered_for;
+    return counts ? &found->second : nullptr;
+}
+
+bool known_contention::knows(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    return recent(resource_hash, now) != nullptr;
+}
+
+bool known_contention::knows_turns(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    const memory* const m = recent(resource_hash, now);
+    return m != nullptr && m->state == queue::works;
+}
+
+bool known_contention::doubts(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    const memory* const m = recent(resource_hash, now);
+    return m != nullptr && m->state == queue::doubtful;
 }
 
 } // namespace holdfast::redis

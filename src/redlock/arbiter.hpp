@@ -25,6 +25,12 @@ std::uint64_t arbiter_rank(std::uint64_t resource_hash, std::uint64_t node_hash)
 class known_contention {
 public:
     void note(std::uint64_t resource_hash, core::time_point now);
+    // Its queue was seen to work: the resource was handed over there.
+    void note_turn(std::uint64_t resource_hash, core::time_point now);
+    bool knows_turns(std::uint64_t resource_hash, core::time_point now) const noexcept;
+    // We had a majority without the arbiter, whose queue may not work.
+    void note_doubt(std::uint64_t resource_hash, core::time_point now);
+    bool doubts(std::uint64_t resource_hash, core::time_point now) const noexcept;
     void forget(std::uint64_t resource_hash) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
@@ -34,10 +40,14 @@ public:
     bool take_fruitless(std::uint64_t resource_hash) noexcept;
 
 private:
+    enum class queue : std::uint8_t { unknown, works, doubtful };
     struct memory {
         std::optional<core::time_point> seen{};
         bool fruitless = false;
+        queue state = queue::unknown;
     };
+    const memory* recent(std::uint64_t resource_hash, core::time_point now) const noexcept;
+
     boost::unordered_flat_map<std::uint64_t, memory> known_;
 };
 

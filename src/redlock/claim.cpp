@@ -16,7 +16,8 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     lock.assign(name);
     hash = hash_of(name);
     arbiter = max_nodes;
-    answer_due = has_waited = handed_over = tracked = others_free = false;
+    answer_due = has_waited = handed_over = tracked = surveyed = false;
+    survey = 0;
     everywhere = others_first = looked_in_vain = false;
     looks = 0;
     asked_again_at = core::never;
@@ -37,6 +38,7 @@ void claim::sent(std::size_t node, core::time_point when) noexcept
     claim_node& n = at[node];
     if (n.state != key::ours)
         n.state = key::asked;
+    n.trouble = 0;
     ++n.open;
     leaves(terms.ttl, when);
 }
@@ -56,9 +58,10 @@ void claim::granted(std::size_t node, core::time_point asked, std::uint64_t star
     n.until = std::max(n.until, end_of(asked));
 }
 
-void claim::not_granted(std::size_t node, vote v) noexcept
+void claim::not_granted(std::size_t node, vote v, errc why) noexcept
 {
     at[node].again = false;
+    at[node].trouble = static_cast<std::uint8_t>(why);
     if (fence)
         granted_no_tokens(node, v);
     else

@@ -26,6 +26,7 @@ struct claim_node {
     std::uint8_t open = 0;                   // requests under way that may make it ours
     std::uint8_t refusals = 0;               // in this round
     std::uint8_t renewing = 0;               // renewals under way
+    std::uint8_t trouble = 0;                // an errc: why it has no vote in this round, or 0
     bool healing : 1 = false;                // a SET to heal it is under way
     bool deleting : 1 = false;               // a deletion is under way
     bool queued : 1 = false;                 // we may stand in its queue, or be handed the key
@@ -68,9 +69,9 @@ public:
     void answered(std::size_t node) noexcept { --at[node].open; }
     // What a node said to the SET of the round that was queued at `asked`, however late: yes, or
     // something else; `failed` for one that cannot be asked. `start`: in fenced mode, of the block
-    // of tokens that it has granted.
+    // of tokens that it has granted. `why`: of what is neither yes nor no, if it is known.
     void granted(std::size_t node, core::time_point asked, std::uint64_t start = 0);
-    void not_granted(std::size_t node, vote v) noexcept;
+    void not_granted(std::size_t node, vote v, errc why = {}) noexcept;
     // What it said to a RAISE. Precondition: the round has named the node.
     void raised(std::size_t node, raise_answer answer) noexcept;
     // A renewal that was queued at `asked` was confirmed; or our key was found missing: a node that
@@ -86,6 +87,10 @@ public:
     core::time_point valid_until() const noexcept;
     // Whether a majority is ours beyond `now`.
     bool has_majority(core::time_point now) const noexcept { return valid_until() > now; }
+
+    // Why a node is neither for us nor against us in this round; nothing if that is not known.
+    // Precondition: it has not granted.
+    errc trouble_of(std::size_t node) const noexcept { return static_cast<errc>(at[node].trouble); }
 
     const acquire_round& votes() const noexcept { return fence ? fence->round.votes() : round_; }
 
@@ -127,7 +132,8 @@ public:
     std::uint8_t looks = 0;      // under way: whether others wait
     bool looked_in_vain = false; // some do, or that cannot be said
     bool tracked = false;        // the arbiter tells us when its key changes
-    bool others_free = false; // a majority of the nodes, when the arbiter was asked the last time
+    bool surveyed = false;       // who has the key, since it was last due
+    std::uint64_t survey = 0;    // of that; 0: none
     core::time_point arbiter_held_until{};
     core::time_point asks_again_at{}; // all nodes, whatever the arbiter has said meanwhile
     core::time_point round_began{};

@@ -88,6 +88,8 @@ public:
     void count_timeout();
 
     const failure& last_failure() const noexcept { return failure_; }
+    // Puts words before those of the error that the node has just answered: what it is about.
+    void explain(std::string_view about) { failure_.text.insert(0, about); }
     // What the node cannot do for us now, though nothing is wrong with the connection: for people
     // to read. Nothing if there is no trouble.
     void note_trouble(failure why) { trouble_ = std::move(why); }

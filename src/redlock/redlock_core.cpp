@@ -90,6 +90,7 @@ void redlock_core::begin_round(claim_id id, time_point now)
     claim& c = claims_[id];
     c.phase = stage::asking;
     c.round_began = now;
+    end_survey(c);
     encode_ask(c, false, now);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (c.handed_over && i == c.arbiter)
@@ -98,7 +99,9 @@ void redlock_core::begin_round(claim_id id, time_point now)
         const auto reach = node.now();
         if (reach == node_session::reachability::soon) {
             c.at[i].state = key::unsent;
-        } else if (reach == node_session::reachability::down || node.congested(now)) {
+        } else if (reach == node_session::reachability::down) {
+            c.not_granted(i, vote::failed, why_down(i));
+        } else if (node.congested(now)) {
             c.not_granted(i, vote::failed);
         } else {
             send_ask(i, id, false, now);
@@ -141,7 +144,7 @@ void redlock_core::release(claim_id id, time_point now)
     assert(c.phase == stage::held);
     c.phase = stage::releasing;
     if (c.others_first)
-        contention_.note(c.hash, now);
+        contention_.note_doubt(c.hash, now);
     clean(id, now);
     claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
     settle_release(id, false, now);
@@ -268,6 +271,7 @@ void redlock_core::clean(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     give_up_unsent(c);
+    end_survey(c);
     asked_again_.erase(slot_index(id));
     std::bitset<max_nodes> due;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
@@ -285,7 +289,8 @@ void redlock_core::clean(claim_id id, time_point now)
 void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due, time_point now)
 {
     claim& c = claims_[id];
-    const std::size_t arbiter = arbiter_of(c, now);
+    const bool was_lease = c.phase == stage::releasing;
+    const std::size_t arbiter = arbiter_of(c, now, was_lease ? among::holding : among::all);
     // Elsewhere, whoever comes first in a queue would get one node, and somebody else the next.
     const auto passes_on = [&](std::size_t i) {
         const bool only_queued = c.at[i].queued && c.at[i].state == key::absent;
@@ -347,25 +352,31 @@ void redlock_core::forget(claim_id id)
     claims_.give_back(id);
 }
 
+// Why a node that cannot be asked is down, if that is one of our own reasons.
+errc redlock_core::why_down(std::size_t node) const noexcept
+{
+    const error_code code = sessions_[node]->last_failure().code;
+    return code.category() == error_category() ? static_cast<errc>(code.value()) : errc{};
+}
+
 // If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason. So is a quarantine, which is over some time.
+// that fault is the reason. So is a quarantine, which is over some time. What counts is what each
+// has said to this attempt, whatever it has said to others.
 redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexcept
 {
     std::size_t hopeless = 0, in_quarantine = 0;
     errc reason = errc::unreachable;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const vote v = c.votes().of(i);
-        const auto trouble = c.fence ? c.fence->troubles[i] : fence_trouble::none;
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (trouble == fence_trouble::quarantine) {
+        if (c.fence && c.fence->troubles[i] == fence_trouble::quarantine) {
             ++in_quarantine;
             continue;
         }
-        const error_code code = trouble != fence_trouble::none ? error_code(meaning_of(trouble))
-                                                               : sessions_[i]->last_failure().code;
-        if (code == condition::misconfigured && hopeless++ == 0)
-            reason = static_cast<errc>(code.value());
+        const errc why = c.trouble_of(i);
+        if (why != errc{} && make_error_code(why) == condition::misconfigured && hopeless++ == 0)
+            reason = why;
     }
     if (hopeless >= blocking(c.nodes()))
         return {reason};

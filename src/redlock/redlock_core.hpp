@@ -10,7 +10,9 @@
 #include "redlock/fence_answer.hpp"
 #include "redlock/fenced_mode.hpp"
 #include "redlock/node_session.hpp"
+#include "redlock/owner_survey.hpp"
 #include "redlock/scripts.hpp"
+#include "redlock/unfit_arbiters.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -67,6 +69,9 @@ public:
     std::vector<node_stats> nodes() const override;
 
 private:
+    // How long the arbiter keeps its key for the one whose turn has come, until he confirms.
+    static constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
+
     enum class what : std::uint8_t {
         set,
         ask, // fenced mode's `set`
@@ -88,6 +93,7 @@ private:
         confirm_by_text,
         join, // a queue, without taking what is free
         leave,
+        owner, // who has the key
         look,  // whether there is a queue
         first, // who is the first in it
         track,
@@ -101,12 +107,17 @@ private:
         std::vector<core::claim_id> claims;
     };
 
-    // A question when a resource may be free: the locker's, or that of a claim which is queued.
+    // The locker's question when a resource may be free.
     struct watched {
         std::uint64_t tag = 0;
-        core::claim_id claim = 0;
         std::array<core::time_point, max_nodes> free_at{};
         std::uint8_t outstanding = 0, answers = 0, conflicts = 0;
+    };
+
+    // The question of a claim that is queued: who has the key on each node.
+    struct survey {
+        core::claim_id claim = 0;
+        owner_survey owners;
     };
 
     // session_owner
@@ -119,7 +130,6 @@ private:
     void on_down(std::size_t node, core::time_point now) override;
 
     // Commands that go to several nodes are encoded once; sending takes the encoded one.
-    void send_watch(core::slot_id id, std::string_view resource, core::time_point now);
     void encode_ask(const claim& c, bool by_text, core::time_point now);
     void encode_set(const claim& c);
     void encode_remove(const claim& c, bool by_text);
@@ -135,23 +145,28 @@ private:
         core::time_point now);
     void send(std::size_t node, what kind, std::uint64_t reference, core::time_point now);
 
-    void on_vote(std::size_t node, core::claim_id id, vote v, core::time_point asked,
-        core::time_point now, std::uint64_t start = 0);
+    // What a node has said, or not, to a request that may make its key ours.
+    struct ballot {
+        vote said = vote::unknown;
+        errc why{};              // it is neither yes nor no, if that is known
+        std::uint64_t start = 0; // in fenced mode, of the block of tokens that it has granted
+    };
+    void on_vote(std::size_t node, core::claim_id id, const ballot& b, core::time_point asked,
+        core::time_point now);
     void on_healed(std::size_t node, core::claim_id id, vote v, core::time_point now);
     void on_removed(
         std::size_t node, core::claim_id id, what kind, reply answer, core::time_point now);
     void on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
     void begin_turn(
         core::claim_id id, core::time_point asked, std::uint64_t start, core::time_point now);
-    void note_queue_error(std::size_t node, std::string_view text);
+    void note_queue_error(std::size_t node, core::claim_id id, reply answer, core::time_point now);
+    bool note_if_unusable(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void on_confirmed(std::size_t node, const request& r, reply answer, core::time_point now);
     bool finds_missing(std::size_t node, claim& c, core::claim_id id, core::time_point now);
     void on_renewed(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_watched(
         std::size_t node, core::slot_id id, what kind, reply answer, core::time_point now);
     void on_watch_ended(core::slot_id id);
-    void on_queued_watch(
-        core::claim_id id, bool conflict, core::time_point free_at, core::time_point now);
     void fail_session(std::size_t node, core::time_point now);
 
     // Fenced mode.
@@ -176,15 +191,26 @@ private:
     void settle_raise(std::size_t node, core::claim_id id, raise_answer said, core::time_point now);
     void encode_fenced_renewal(std::span<const core::claim_id> claims, bool by_text);
 
+    enum class among : std::uint8_t {
+        all,
+        untried, // those that were not the arbiter of this attempt before
+        holding  // those that may have our key
+    };
     std::size_t arbiter_of(
-        const claim& c, core::time_point now, bool untried = false) const noexcept;
+        const claim& c, core::time_point now, among which = among::all) const noexcept;
+    bool may_be_arbiter(
+        std::size_t node, const claim& c, among which, core::time_point now) const noexcept;
     std::string place_of(core::claim_id id) const;
     void join_queue(core::claim_id id, std::size_t arbiter, core::time_point now);
     void change_arbiter(core::claim_id id, core::time_point now);
     void wait_in_queue(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
     void on_queue_deadline(core::claim_id id, core::time_point now);
-    void ask_when_free(core::claim_id id, core::time_point now);
-    void take_what_is_free(core::claim_id id, core::time_point now);
+    void ask_for_owners(core::claim_id id, core::time_point now);
+    void on_owner(std::size_t node, core::slot_id id, reply answer, core::time_point now);
+    void judge_owners(core::claim_id id, core::time_point now);
+    void distrust_minority(const claim& c, const owner_survey& owners, core::time_point now);
+    void end_survey(claim& c) noexcept;
+    core::time_point time_of_look(core::time_point now) noexcept;
     void ask_who_is_first(core::claim_id id, core::time_point now);
     void on_looked(std::size_t node, core::claim_id id, reply answer);
     bool gives_way(std::size_t node, claim& c, core::time_point now) const noexcept;
@@ -217,6 +243,7 @@ private:
         bool passes = false; // by itself
     };
     obstacle why_unreachable(const claim& c) const noexcept;
+    errc why_down(std::size_t node) const noexcept;
     bool removing(const claim& c) const noexcept;
     void end_deletion(claim_node& n) noexcept
     {
@@ -229,6 +256,7 @@ private:
     core::jitter jitter_;
     std::string channel_;
     known_contention contention_;
+    unfit_arbiters unfit_;
     std::vector<std::unique_ptr<node_session>> sessions_;
     std::vector<core::connection*> connections_;
 
@@ -236,6 +264,7 @@ private:
     boost::unordered_flat_map<std::uint64_t, core::claim_id> tracked_; // by hash of the resource
     core::slots<batch> batches_;
     core::slots<watched> watches_;
+    core::slots<survey> surveys_;
     core::deadlines claim_ends_;  // of the stage it is in, or of all memory of the claim
     core::deadlines asked_again_; // nodes that have refused a claim
     core::ring<core::backend_event> events_;

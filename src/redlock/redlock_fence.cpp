@@ -133,8 +133,10 @@ void redlock_core::on_asked(std::size_t node, const request& r, reply answer, ti
         if (confirms && a.said == vote::granted)
             c->at[node].queued = c->everywhere; // see on_confirmed()
         c->fence->troubles[node] = a.trouble;
+        const bool troubled = a.trouble != fence_trouble::none;
+        const errc why = troubled ? meaning_of(a.trouble) : trouble_in(answer);
         if (!confirms || a.said != vote::refused || !finds_missing(node, *c, id, now))
-            on_vote(node, id, a.said, r.sent, now, a.start);
+            on_vote(node, id, {a.said, why, a.start}, r.sent, now);
     }
     if (a.said == vote::unknown)
         fail_session(node, now);
@@ -156,10 +158,7 @@ void redlock_core::on_placed(std::size_t node, const request& r, reply answer, t
         return wait_in_queue(id, a.left, now);
     if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::enqueue))
         return send_enqueue(id, true, now);
-    if (answer.front().what == resp::kind::error)
-        note_queue_error(node, answer.front().text);
-    if (a.trouble != fence_trouble::none && arbiter_of(*c, now, true) == max_nodes)
-        return begin_round(id, now); // then all nodes say why
+    note_queue_error(node, id, answer, now);
     change_arbiter(id, now);
 }
 

@@ -71,7 +71,7 @@ void redlock_core::on_down(std::size_t node, time_point now)
         }
         if (c == nullptr || c->at[node].state != key::unsent)
             continue;
-        c->not_granted(node, vote::failed);
+        c->not_granted(node, vote::failed, why_down(node));
         if (c->phase == stage::asking) {
             limit_round(id, now);
             settle_attempt(id, now);

@@ -58,7 +58,7 @@ void redlock_core::on_turn(std::size_t node, std::string_view message, time_poin
     if (c == nullptr || !c->at[node].queued || c->token.view() != message.substr(0, token_length))
         return;
     if (c->phase == stage::queued) {
-        contention_.note(c->hash, now);
+        contention_.note_turn(c->hash, now);
         c->arbiter = node;
         c->handed_over = true;
         send_confirm(node, *id, false, now);
@@ -70,12 +70,10 @@ void redlock_core::on_turn(std::size_t node, std::string_view message, time_poin
 }
 
 // Whoever uses the key without the queue tells nobody when he is done. The arbiter does, but once,
-// and to each who asks: so only the first in the queue asks.
+// and to each who asks: so only the first in the queue asks. It also asks the others.
 void redlock_core::ask_who_is_first(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
-    if (!sessions_[c.arbiter]->tracks())
-        return;
     name_queue(c);
     command_.clear();
     resp::append_command(command_, {"ZRANGE", queue_, "0", "0"});
@@ -85,8 +83,15 @@ void redlock_core::ask_who_is_first(claim_id id, time_point now)
 void redlock_core::on_first(std::size_t node, claim_id id, reply answer, time_point now)
 {
     claim* const c = claims_.find(id);
-    if (c == nullptr || c->phase != stage::queued || c->arbiter != node || answer.size() != 2 ||
-        !answer[1].text.starts_with(c->token.view()))
+    if (c == nullptr || c->phase != stage::queued || c->arbiter != node)
+        return;
+    if (note_if_unusable(node, id, answer, now))
+        return change_arbiter(id, now);
+    if (answer.size() != 2 || !answer[1].text.starts_with(c->token.view()))
+        return;
+    if (!c->surveyed)
+        ask_for_owners(id, now);
+    if (!sessions_[node]->tracks())
         return;
     command_.clear();
     resp::append_command(command_, {"CLIENT", "CACHING", "YES"});

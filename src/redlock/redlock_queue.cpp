@@ -1,7 +1,7 @@
 // How redlock_core waits for its turn in the queue at the arbiter of a resource.
 //
 // A hint may be lost, late or wrong: the notification, the queue, who the arbiter is. So whoever
-// waits asks again, once a second at least, and then also looks whether the nodes are free. What a
+// waits asks again, once a second at least, and then also looks who has the key elsewhere. What a
 // crash costs is bounded by that and by the ttl of a hand-over.
 #include "redlock/redlock_core.hpp"
 #include "redlock/script_call.hpp"
@@ -20,9 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long the arbiter keeps its key for the one whose turn has come, until he confirms.
-constexpr core::duration hand_over_ttl = 500ms;
-
 constexpr core::duration longest_silence = 1s; // of one who waits
 constexpr core::duration shortest_spread = 1ms,
                          longest_spread = 16ms; // of those who wait for one end
@@ -38,25 +35,36 @@ bool redlock_core::queues() const noexcept
         sessions_.begin(), sessions_.end(), [](const auto& s) { return s->keeps_queue(); });
 }
 
-// The reachable node with the highest rank, or max_nodes. `untried`: of those that were not the
-// arbiter of this attempt before.
-std::size_t redlock_core::arbiter_of(const claim& c, time_point now, bool untried) const noexcept
+// The reachable node with the highest rank, or max_nodes.
+std::size_t redlock_core::arbiter_of(const claim& c, time_point now, among which) const noexcept
 {
-    const core::duration in_time = patience(c.terms.ttl);
     std::size_t best = max_nodes;
     std::uint64_t highest = 0;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const node_session& node = *sessions_[i];
-        if (!node.keeps_queue() || (untried && c.at[i].was_arbiter) || in_quarantine(i, now) ||
-            !node.answers_within(in_time, now))
+        if (!may_be_arbiter(i, c, which, now))
             continue;
-        const std::uint64_t rank = arbiter_rank(c.hash, node.identity());
+        const std::uint64_t rank = arbiter_rank(c.hash, sessions_[i]->identity());
         if (best == max_nodes || rank > highest) {
             best = i;
             highest = rank;
         }
     }
     return best;
+}
+
+bool redlock_core::may_be_arbiter(
+    std::size_t node, const claim& c, among which, time_point now) const noexcept
+{
+    const node_session& session = *sessions_[node];
+    const claim_node& n = c.at[node];
+    if (!session.keeps_queue() || in_quarantine(node, now) ||
+        !session.answers_within(patience(c.terms.ttl), now))
+        return false;
+    if (unfit_.knows_no_queue(c.hash, node, now))
+        return false;
+    if (which == among::holding) // it does not matter who had the key before
+        return n.state != key::absent && n.state != key::unsent;
+    return !unfit_.knows_stale(c.hash, node, now) && (which == among::all || !n.was_arbiter);
 }
 
 // What stands for a claim in a queue: see scripts.hpp.
@@ -99,6 +107,8 @@ void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
     send_enqueue(id, false, now);
     if (c.everywhere)
         join_all(id, now);
+    if (!c.surveyed && contention_.doubts(c.hash, now))
+        ask_for_owners(id, now);
 }
 
 // Who waits in vain at its arbiter may find that others have another one. Wherever they pass the
@@ -138,7 +148,6 @@ void redlock_core::send_enqueue(claim_id id, bool by_text, time_point now)
     send(c.arbiter, by_text ? what::enqueue_by_text : what::enqueue, id, now);
     c.at[c.arbiter].queued = c.at[c.arbiter].was_arbiter = true;
     c.answer_due = true;
-    c.others_free = false;
     c.leaves(std::max(c.terms.ttl, queue_ttl), now);
     claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
 }
@@ -184,7 +193,7 @@ void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer,
     } else if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::enqueue)) {
         send_enqueue(id, true, now);
     } else if (v.what == resp::kind::error) {
-        note_queue_error(node, v.text);
+        note_queue_error(node, id, answer, now);
         change_arbiter(id, now);
     } else {
         fail_session(node, now);
@@ -193,10 +202,26 @@ void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer,
 
 // What a node refuses for good need not be asked again. Trouble that passes is no reason to choose
 // another arbiter than the other clients do.
-void redlock_core::note_queue_error(std::size_t node, std::string_view text)
+void redlock_core::note_queue_error(std::size_t node, claim_id id, reply answer, time_point now)
 {
-    if (meaning_of(text) == errc::permission_denied || text.starts_with("ERR "))
+    const resp::value& v = answer.front();
+    if (v.what == resp::kind::error && refuses_command(v.text))
         sessions_[node]->has_no_queue();
+    else
+        note_if_unusable(node, id, answer, now);
+}
+
+// An error of the queue of one resource says nothing of the others. True if the answer is one.
+bool redlock_core::note_if_unusable(std::size_t node, claim_id id, reply answer, time_point now)
+{
+    const resp::value& v = answer.front();
+    const claim* const c = claims_.find(id);
+    if (v.what != resp::kind::error || c == nullptr || !is_about_data(v.text))
+        return false;
+    unfit_.note_no_queue(c->hash, node, now);
+    name_queue(*c);
+    sessions_[node]->explain("the queue " + printable(queue_) + " cannot be used: ");
+    return true;
 }
 
 // The key will be free so much later, or at a time that nobody knows (-1).
@@ -207,6 +232,8 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
     if (!c.has_waited)
         emit({.kind = core::backend_event::what::queued, .tag = c.tag});
     c.has_waited = true;
+    if (!c.surveyed && (held_for_ms < 0 || !contention_.knows_turns(c.hash, now)))
+        ask_for_owners(id, now);
     contention_.note(c.hash, now);
     c.arbiter_held_until = core::never;
     if (held_for_ms >= 0) {
@@ -216,11 +243,15 @@ void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_poi
                 c.arbiter_held_until + jitter_.between(shortest_spread, longest_spread);
     }
     time_point ask_at = c.asks_again_at;
-    if (!c.tracked && sessions_[c.arbiter]->tracks())
-        ask_at = std::min(ask_at, now + jitter_.between(shortest_look, longest_look));
+    if (!c.tracked && (!c.surveyed || sessions_[c.arbiter]->tracks()))
+        ask_at = std::min(ask_at, time_of_look(now));
     claim_ends_.set(slot_index(id), ask_at);
-    if (c.others_free)
-        take_what_is_free(id, now);
+    judge_owners(id, now);
+}
+
+time_point redlock_core::time_of_look(time_point now) noexcept
+{
+    return now + jitter_.between(shortest_look, longest_look);
 }
 
 void redlock_core::on_queue_deadline(claim_id id, time_point now)
@@ -232,13 +263,13 @@ void redlock_core::on_queue_deadline(claim_id id, time_point now)
     } else if (!c.answer_due) {
         const std::size_t arbiter = arbiter_of(c, now);
         if (arbiter == max_nodes)
-            return refuse(id, errc::contended, now);
+            return begin_round(id, now);
         c.tracked = c.tracked && c.arbiter == arbiter;
         c.arbiter = arbiter;
         c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
         send_enqueue(id, false, now);
         join_all(id, now);
-        ask_when_free(id, now);
+        ask_for_owners(id, now);
     } else if (sessions_[c.arbiter]->answers_within(patience(c.terms.ttl), now)) {
         claim_ends_.set(slot_index(id), now + patience(c.terms.ttl)); // it has much to do
     } else {
@@ -248,41 +279,14 @@ void redlock_core::on_queue_deadline(claim_id id, time_point now)
 }
 
 // The arbiter is of no use: the next one in the order of ranks is asked. We keep our place with the
-// first: if it comes back, it may hand its key over to us.
+// first: if it comes back, it may hand its key over to us. Where there is no other one, an attempt
+// is an attempt.
 void redlock_core::change_arbiter(claim_id id, time_point now)
 {
-    const std::size_t arbiter = arbiter_of(claims_[id], now, true);
+    const std::size_t arbiter = arbiter_of(claims_[id], now, among::untried);
     if (arbiter == max_nodes)
-        return refuse(id, errc::contended, now);
+        return begin_round(id, now);
     join_queue(id, arbiter, now);
-}
-
-// The arbiter cannot know when the holder could not reach it, or when others use the same key
-// without the queue.
-void redlock_core::ask_when_free(claim_id id, time_point now)
-{
-    const core::slot_id w = watches_.take();
-    watches_[w] = {.claim = id};
-    send_watch(w, claims_[id].lock, now);
-}
-
-void redlock_core::on_queued_watch(claim_id id, bool conflict, time_point free_at, time_point now)
-{
-    claim* const c = claims_.find(id);
-    if (c == nullptr || c->phase != stage::queued)
-        return;
-    if (conflict)
-        return refuse(id, errc::key_conflict, now);
-    c->others_free = free_at <= now;
-    if (c->others_free && !c->answer_due)
-        take_what_is_free(id, now);
-}
-
-// Unless the key is just changing hands: then all other nodes are free for a moment.
-void redlock_core::take_what_is_free(claim_id id, time_point now)
-{
-    if (claims_[id].arbiter_held_until > now + hand_over_ttl)
-        begin_round(id, now);
 }
 
 // Whom we have handed the key over to, and what that means for an attempt that had begun before we

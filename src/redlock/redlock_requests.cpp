@@ -78,7 +78,7 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
     case what::heal: {
         const vote v = vote_of(answer);
         if (kind == what::set)
-            on_vote(node, r.reference, v, r.sent, now);
+            on_vote(node, r.reference, {v, trouble_in(answer)}, r.sent, now);
         else
             on_healed(node, r.reference, v, now);
         if (v == vote::unknown)
@@ -123,6 +123,9 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         else
             on_confirmed(node, r, answer, now);
         break;
+    case what::owner:
+        on_owner(node, r.reference, answer, now);
+        break;
     case what::look:
         on_looked(node, r.reference, answer);
         break;
@@ -131,6 +134,8 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
         break;
     case what::join:
     case what::leave:
+        note_if_unusable(node, r.reference, answer, now);
+        break;
     case what::track: // a node that forbids it does not tell us
         break;
     case what::tracked:
@@ -186,7 +191,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::ask:
     case what::ask_by_text:
     case what::set:
-        on_vote(node, r.reference, vote::unknown, r.sent, now);
+        on_vote(node, r.reference, {vote::unknown, why_down(node)}, r.sent, now);
         break;
     case what::raise:
     case what::raise_by_text:
@@ -197,7 +202,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         break;
     case what::confirm:
     case what::confirm_by_text:
-        on_vote(node, r.reference, vote::unknown, r.sent, now);
+        on_vote(node, r.reference, {vote::unknown, why_down(node)}, r.sent, now);
         break;
     case what::enqueue:
     case what::enqueue_by_text:
@@ -208,6 +213,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
     case what::tracked:
     case what::probe:
     case what::record:
+    case what::owner:
         break; // the node is down: another one is asked
     case what::look:
         on_looked(node, r.reference, {});
@@ -234,21 +240,24 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
 }
 
 void redlock_core::on_vote(
-    std::size_t node, claim_id id, vote v, time_point asked, time_point now, std::uint64_t start)
+    std::size_t node, claim_id id, const ballot& b, time_point asked, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
+    const vote v = b.said;
     c->answered(node);
     if (v != vote::granted && c->at[node].state == key::ours)
         return; // since the hand-over: a second request changes nothing
     if (v == vote::refused && (c->at[node].open != 0 || ask_again(node, id, now)))
         return; // what follows will tell
-    if (v == vote::granted)
-        c->granted(node, asked, start);
-    else
-        c->not_granted(node, v);
-    if (start != 0 && (c->phase == stage::asking || c->phase == stage::held))
+    if (v == vote::granted) {
+        c->granted(node, asked, b.start);
+        unfit_.forget_stale(c->hash, node);
+    } else {
+        c->not_granted(node, v, b.why);
+    }
+    if (b.start != 0 && (c->phase == stage::asking || c->phase == stage::held))
         raise_those_behind(id, now);
     if (v == vote::refused && gives_way(node, *c, now))
         return refuse(id, errc::contended, now);
@@ -298,12 +307,12 @@ void redlock_core::on_removed(
         encode_pass_on(id, node, true);
         send_remove(node, id, what::pass_on_by_text, now);
     } else if (v.what == resp::kind::error && passes_on) { // the key must go in any case
-        note_queue_error(node, v.text);
+        note_queue_error(node, id, answer, now);
         encode_remove(*c, false);
         send_remove(node, id, what::remove, now);
     } else if (v.what == resp::kind::integer) {
         if (v.integer == 2) {
-            contention_.note(c->hash, now);
+            contention_.note_turn(c->hash, now);
             c->others_first = true;
         } else if (passes_on && v.integer == 1 && !c->others_first) {
             contention_.forget(c->hash);

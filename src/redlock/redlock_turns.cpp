@@ -31,6 +31,7 @@ void redlock_core::begin_turn(claim_id id, time_point asked, std::uint64_t start
     c.sent(c.arbiter, asked);
     c.answered(c.arbiter);
     c.granted(c.arbiter, asked, start);
+    unfit_.forget_stale(c.hash, c.arbiter);
     c.at[c.arbiter].queued = false;
     c.handed_over = true;
     begin_round(id, now);
@@ -70,7 +71,7 @@ void redlock_core::on_confirmed(std::size_t node, const request& r, reply answer
     if (said == vote::granted)
         c->at[node].queued = c->everywhere;
     if (said != vote::refused || !finds_missing(node, *c, id, now))
-        on_vote(node, id, said, r.sent, now);
+        on_vote(node, id, {said, trouble_in(answer)}, r.sent, now);
     if (said == vote::unknown)
         fail_session(node, now);
 }
@@ -95,7 +96,8 @@ bool redlock_core::ask_again(std::size_t node, claim_id id, time_point now)
     claim& c = claims_[id];
     claim_node& n = c.at[node];
     const bool open = c.phase == stage::asking || c.phase == stage::held;
-    if (!c.handed_over || node == c.arbiter || !open || n.lost || n.refusals >= most_refusals)
+    if (!c.handed_over || node == c.arbiter || !open || n.lost || n.refusals >= most_refusals ||
+        unfit_.knows_stale(c.hash, node, now))
         return false;
     n.state = key::absent;
     if (n.refusals++ == 0 && sessions_[node]->now() == node_session::reachability::ready) {
@@ -121,7 +123,7 @@ void redlock_core::ask_those_again(claim_id id, time_point now)
         if (sessions_[i]->now() == node_session::reachability::ready)
             send_ask(i, id, false, now);
         else
-            c.not_granted(i, vote::failed);
+            c.not_granted(i, vote::failed, why_down(i));
     }
     if (c.phase == stage::asking)
         settle_attempt(id, now);

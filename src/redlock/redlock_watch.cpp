@@ -11,14 +11,10 @@ using core::time_point;
 
 void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)
 {
+    const std::string_view lock = lock_of(resource);
     const core::slot_id id = watches_.take();
-    watches_[id] = {.tag = tag};
-    send_watch(id, lock_of(resource), now);
-}
-
-void redlock_core::send_watch(core::slot_id id, std::string_view resource, time_point now)
-{
     watched& w = watches_[id];
+    w = {.tag = tag};
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         w.free_at[i] = core::never;
         const node_session& node = *sessions_[i];
@@ -26,10 +22,10 @@ void redlock_core::send_watch(core::slot_id id, std::string_view resource, time_
             continue;
         w.outstanding = static_cast<std::uint8_t>(w.outstanding + 2);
         command_.clear();
-        resp::append_command(command_, {"TYPE", resource});
+        resp::append_command(command_, {"TYPE", lock});
         send(i, what::type, id, now);
         command_.clear();
-        resp::append_command(command_, {"PTTL", resource});
+        resp::append_command(command_, {"PTTL", lock});
         send(i, what::time_left, id, now);
     }
     if (w.outstanding == 0)
@@ -70,14 +66,6 @@ void redlock_core::on_watched(
     std::nth_element(
         free_at.begin(), nth, free_at.begin() + static_cast<std::ptrdiff_t>(sessions_.size()));
     const bool conflict = w->conflicts >= blocking(sessions_.size());
-    const core::claim_id claim = w->claim;
-    if (claim != 0) {
-        if (*nth > now && !conflict) // a node that is free may be the last to answer
-            return on_watch_ended(id);
-        watches_.give_back(id);
-        on_queued_watch(claim, conflict, *nth, now);
-        return;
-    }
     const std::uint64_t tag = w->tag;
     watches_.give_back(id);
     if (conflict || *nth != core::never)

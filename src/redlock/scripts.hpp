@@ -79,6 +79,13 @@ inline constexpr script enqueue_script{
     "end",
     "90ed52797f1465085aaa4e2c86cf9eed99135e7f"};
 
+// KEYS[1]: the key. The owner token that it has, or nothing; an error if it is no lock. Of what is
+// longer than a token, its beginning.
+inline constexpr script owner_script{
+    "local v=redis.pcall('get',KEYS[1]) "
+    "if type(v)=='string' then return string.sub(v,1,32) end return v",
+    "efc24ad032cbf7c1eab844684a84902b5f9b83a0"};
+
 // KEYS[1]: a queue; ARGV[1]: our place; ARGV[2]: its ttl in ms. We stand there from now on; nothing
 // is taken, even if it is free.
 inline constexpr script join_script{"local last=redis.call('zrange',KEYS[1],-1,-1,'withscores')[2] "

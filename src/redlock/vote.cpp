@@ -57,10 +57,40 @@ errc meaning_of(std::string_view error_text) noexcept
     return errc::node_error;
 }
 
+errc trouble_in(reply answer) noexcept
+{
+    const resp::value& v = answer.front();
+    return v.what == resp::kind::error ? meaning_of(v.text) : errc{};
+}
+
 bool is_no_script(reply answer) noexcept
 {
     const resp::value& v = answer.front();
     return v.what == resp::kind::error && begins_with_word(v.text, "NOSCRIPT");
+}
+
+// Source: what Redis 6.0 to 7.2 answer when a command is renamed, or not allowed in scripts: "ERR
+// unknown command 'ZADD'", "ERR Unknown Redis command called from script", "ERR This Redis command
+// is not allowed from script", some with more words of the script before.
+bool refuses_command(std::string_view error_text) noexcept
+{
+    if (meaning_of(error_text) == errc::permission_denied)
+        return true;
+    if (!begins_with_word(error_text, "ERR"))
+        return false;
+    for (const std::string_view words : {"nknown command", "nknown Redis command",
+             "not allowed from script", "can't run this command"}) {
+        if (error_text.find(words) != error_text.npos)
+            return true;
+    }
+    return false;
+}
+
+// In scripts, versions before 7.0 put their own words before the command's.
+bool is_about_data(std::string_view error_text) noexcept
+{
+    return begins_with_word(error_text, "WRONGTYPE") ||
+           (begins_with_word(error_text, "ERR") && !refuses_command(error_text));
 }
 
 bool disqualifies(errc reason) noexcept

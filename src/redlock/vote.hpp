@@ -26,7 +26,16 @@ vote vote_of(reply answer) noexcept;
 // What a server's error means. The only place that reads error texts.
 errc meaning_of(std::string_view error_text) noexcept;
 
+// The same of a whole answer; nothing if it is no error.
+errc trouble_in(reply answer) noexcept;
+
 bool is_no_script(reply answer) noexcept;
+
+// What an error says of the commands that were sent, or that a script has called: the node does not
+// execute them, for us or for anybody.
+bool refuses_command(std::string_view error_text) noexcept;
+// Or of the data that they are about, and of no other.
+bool is_about_data(std::string_view error_text) noexcept;
 
 // Whether this connection is of no more use: the node said that it is not what we take it for.
 bool disqualifies(errc reason) noexcept;

@@ -41,6 +41,8 @@ task keep_off(scene& s, cluster& c, const foreign_data& data)
     const error_code why = co_await fail_at_once(s.lock(0));
     BOOST_TEST(why == errc::key_conflict, why.message());
     BOOST_TEST(why == condition::misconfigured);
+    const std::string said = describe_nodes(s.locker().stats());
+    BOOST_TEST(said.find("the key " + s.resource + " is no lock: ") != said.npos, said);
     lease none = co_await s.lock(0).try_acquire(); // a single attempt is not told why
     BOOST_TEST(!none);
     expect_untouched(c, s.resource, data);

@@ -15,8 +15,8 @@ using words = random_commands::words;
 
 // The last is that of the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
-    redis::enqueue_script, redis::join_script, redis::fenced_acquire_script, redis::raise_script,
-    redis::fenced_renew_script,
+    redis::enqueue_script, redis::join_script, redis::owner_script, redis::fenced_acquire_script,
+    redis::raise_script, redis::fenced_renew_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};

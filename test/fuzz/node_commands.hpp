@@ -168,6 +168,10 @@ inline std::string node::execute(core::time_point now)
         return pass_on(text, now);
     if (calls(text, redis::join_script))
         return join(text);
+    if (calls(text, redis::owner_script)) {
+        const auto held = keys.find(text[3]);
+        return held != keys.end() ? blob(held->second.token) : "_\r\n";
+    }
     if (calls(text, redis::enqueue_script))
         return enqueue(text, queued, now);
     if (calls(text, redis::renew_script))

@@ -127,6 +127,8 @@ struct redlock_wires {
         const words& text = c.text;
         if (calls(text, redis::join_script))
             return on_join(at, text);
+        if (calls(text, redis::owner_script))
+            return; // it changes nothing
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
         const bool queues = !calls(text, redis::release_script);

@@ -67,6 +67,13 @@ task be_granted(call<lease>& wait, steady::duration limit = in_time)
     BOOST_TEST(wait.result<lease>().held());
 }
 
+task becomes_done(const call<lease>& one, const call<lease>& other)
+{
+    const auto deadline = steady::now() + in_time;
+    while (!one.done() && !other.done() && steady::now() < deadline)
+        co_await pause(1ms);
+}
+
 task take_turns(scene& s, cluster& c)
 {
     constexpr std::size_t lockers = 4;
@@ -108,6 +115,39 @@ BOOST_AUTO_TEST_CASE(a_queue_that_is_lost_costs_time_only)
     cluster c(5);
     play(c.store(), 2, [&](scene& s) { return lose_the_queue(s, c); });
     BOOST_TEST(c.empty_within(0s));
+}
+
+// Another program writes where the queue belongs: whoever waits there, and whoever comes later, has
+// the lock when it is free.
+task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
+{
+    lease held = co_await s.lock(0, patient()).acquire();
+    call<lease> wait, later;
+    s.lock(1, patient()).acquire(wait.token());
+    co_await pause(100ms);
+    c.command({"SET", queue, "junk"});
+    s.lock(2, patient()).acquire(later.token());
+    co_await pause(100ms);
+    const std::string why = describe_nodes(s.locker(2).stats());
+    BOOST_TEST(why.find("the queue " + queue + " cannot be used") != why.npos, why);
+    co_await held.release();
+    co_await becomes_done(wait, later);
+    call<lease>& first = wait.done() ? wait : later;
+    co_await be_granted(first);
+    co_await first.result<lease>().release();
+    co_await be_granted(&first == &wait ? later : wait);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_that_becomes_other_data_costs_time_only)
+{
+    cluster c(5);
+    play(c.store(), 3, [&](scene& s) {
+        return lose_the_queue_to_other_data(s, c, s.resource + ":holdfast:queue");
+    });
+    fencing_options fence;
+    fence.first_deployment = true;
+    play(c.fenced_store(fence), 3,
+        [&](scene& s) { return lose_the_queue_to_other_data(s, c, "hf:q:" + s.resource); });
 }
 
 task lose_the_arbiter(scene& s, cluster& c, bool frozen)

@@ -31,6 +31,7 @@ std::string name_of_script(std::string_view text)
            : is(redis::pass_on_script) ? "PASS"
            : is(redis::enqueue_script) ? "ENQUEUE"
            : is(redis::join_script)    ? "JOIN"
+           : is(redis::owner_script)   ? "OWNER"
                                        : "RENEW";
 }
 

@@ -140,7 +140,7 @@ void redis_model::restart(std::string run_id, data contents)
 
 bool redis_model::scripts_known() const noexcept
 {
-    return std::all_of(scripts_, scripts_ + script_count - 2, [](bool known) { return known; });
+    return std::all_of(scripts_, scripts_ + script_count - 3, [](bool known) { return known; });
 }
 
 void redis_model::forget_scripts() noexcept

@@ -129,7 +129,7 @@ private:
     void tell_of_flush();
     void tell(std::uint64_t to, std::string_view what);
 
-    static constexpr std::size_t script_count = 9;
+    static constexpr std::size_t script_count = 10;
 
     data data_;
     std::string run_id_;

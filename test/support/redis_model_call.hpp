@@ -95,6 +95,7 @@ struct redis_model::call {
     void run(const known_script& s, std::size_t keys);
     void release(const known_script& s, arguments names, arguments values);
     void renew(const known_script& s, arguments names, arguments values);
+    void show_owner(arguments names);
     void script_error(const known_script& s, std::string_view text, unsigned line = 1);
     void pass_on(const known_script& s, arguments names, arguments values);
     void enqueue(const known_script& s, arguments names, arguments values);

@@ -28,6 +28,7 @@ struct redis_model::known_script {
         acquires_fenced,
         raises,
         renews_fenced,
+        tells_owner,
         releases_by_manual
     } what;
 
@@ -46,6 +47,7 @@ const redis_model::known_script redis_model::known_script::all[] = {
     {redis::raise_script.text, redis::raise_script.digest, raises},
     {redis::fenced_renew_script.text, redis::fenced_renew_script.digest, renews_fenced},
     {redis::join_script.text, redis::join_script.digest, joins},
+    {redis::owner_script.text, redis::owner_script.digest, tells_owner},
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n"
      "    return redis.call(\"del\",KEYS[1])\n"
      "else\n"
@@ -121,6 +123,8 @@ void redis_model::call::run(const known_script& s, std::size_t count)
         return only_join(s, names, values);
     case known_script::enqueues:
         return enqueue(s, names, values);
+    case known_script::tells_owner:
+        return show_owner(names);
     case known_script::acquires_fenced:
         return run_fenced(s, names, values, fenced_script::acquire);
     case known_script::raises:
@@ -158,6 +162,21 @@ void redis_model::call::release(const known_script& s, arguments names, argument
         return script_error(s, why, fails ? 2 : 1);
     remove(found);
     integer(1);
+}
+
+void redis_model::call::show_owner(arguments names)
+{
+    constexpr std::size_t token_length = 32;
+    if (names.empty())
+        return error(null_argument);
+    const auto found = look_up(names[0]);
+    watch(names);
+    if (found == none())
+        null();
+    else if (found->second.is != item::kind::string)
+        error(resp_text::wrong_type);
+    else
+        bulk(std::string_view(found->second.value).substr(0, token_length));
 }
 
 void redis_model::call::renew(const known_script& s, arguments names, arguments values)

@@ -3,6 +3,7 @@
 #include <holdfast/resource.hpp>
 
 #include "core/terms.hpp"
+#include "redlock/scripts.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,6 +17,7 @@ using holdfast::check;
 using holdfast::lock_options;
 using holdfast::locker_options;
 using holdfast::resource;
+namespace redis = holdfast::redis;
 
 namespace {
 
@@ -122,6 +124,17 @@ BOOST_AUTO_TEST_CASE(resources)
     BOOST_TEST(objection([] { resource(""); }) == "holdfast: a resource name must not be empty");
     BOOST_TEST(
         objection([] { resource(std::string(513, 'x')); }).find("513 bytes") != std::string::npos);
+}
+
+// The queue of a resource would be the lock of another one.
+BOOST_AUTO_TEST_CASE(resources_that_are_named_like_queues)
+{
+    const std::string reserved(redis::queue_suffix);
+    for (const std::string& name : {"a" + reserved, reserved, "a" + reserved + reserved})
+        BOOST_TEST(objection([&] { resource{name}; }) ==
+                   "holdfast: a resource name must not end in \":holdfast:queue\": keys of that "
+                   "name are queues");
+    BOOST_TEST(resource("a" + reserved + "s").name() == "a:holdfast:queues");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

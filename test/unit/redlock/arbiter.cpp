@@ -73,6 +73,24 @@ BOOST_AUTO_TEST_CASE(a_turn_that_came_to_nothing)
     BOOST_TEST(!known.take_fruitless(1));
 }
 
+// Whether the queue was seen to work is known for as long as the contention is.
+BOOST_AUTO_TEST_CASE(memory_of_queues)
+{
+    known_contention known;
+    known.note(1, start);
+    BOOST_TEST(!known.knows_turns(1, start));
+    BOOST_TEST(!known.doubts(1, start));
+    known.note_turn(1, start);
+    known.note(1, start + 1ms);
+    BOOST_TEST(known.knows_turns(1, start + 1s));
+    BOOST_TEST(!known.knows_turns(1, start + 1001ms));
+    known.note_doubt(1, start);
+    BOOST_TEST(!known.knows_turns(1, start));
+    BOOST_TEST(known.doubts(1, start));
+    known.forget(1);
+    BOOST_TEST(!known.doubts(1, start));
+}
+
 // However many resources are contended, the memory is bounded, and what is new counts.
 BOOST_AUTO_TEST_CASE(bounded_memory_of_contention)
 {

@@ -176,6 +176,54 @@ BOOST_AUTO_TEST_CASE(a_majority_that_refuses_us)
     }
 }
 
+// A node that is silent now is not blamed for what it said to others before.
+BOOST_AUTO_TEST_CASE(an_old_error_is_not_the_reason_of_silence)
+{
+    model_cluster c(3);
+    c.run();
+    for (model_node& n : c.nodes)
+        n.errors["TYPE"] = n.errors["PTTL"] = "NOPERM this user has no permissions to run it";
+    c.core->watch(9, "B", c.now);
+    c.run();
+    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::permission_denied));
+    for (model_node& n : c.nodes)
+        n.silent = true;
+    const auto id = c.ask(7);
+    BOOST_TEST(c.core->outlook(id) == errc::unreachable);
+    c.pass(100ms);
+    BOOST_TEST(c.events() == "7 refused: unreachable");
+}
+
+// What a majority says to this attempt is, whatever the others have said last.
+BOOST_AUTO_TEST_CASE(the_reason_is_the_nodes_word_on_this_attempt)
+{
+    model_cluster c(3);
+    c.run();
+    c.nodes[0].errors["SET"] = c.nodes[1].errors["SET"] = "NOPERM not for you";
+    c.ask(7);
+    c.run();
+    BOOST_TEST(c.events() == "7 refused: permission_denied");
+    c.nodes[1].silent = true;
+    c.ask(8);
+    c.pass(100ms);
+    BOOST_TEST(c.events() == "8 refused: unreachable");
+}
+
+// A node that breaks the protocol while it is asked, and one that is down for that reason.
+BOOST_AUTO_TEST_CASE(a_reason_for_being_down_counts)
+{
+    model_cluster c(3);
+    c.run();
+    c.nodes[0].errors["SET"] = c.nodes[1].errors["SET"] = "READONLY You can't write against it";
+    c.ask(7);
+    c.run();
+    BOOST_TEST(c.events() == "7 refused: misconfigured_node");
+    BOOST_TEST(!c.core->nodes()[0].connected);
+    c.ask(8);
+    c.run();
+    BOOST_TEST(c.events() == "8 refused: misconfigured_node");
+}
+
 // An error of a node is a proof that it did not execute: nothing to clean up there, and not
 // silence.
 BOOST_AUTO_TEST_CASE(an_error_is_a_failed_vote)

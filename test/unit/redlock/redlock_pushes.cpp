@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(changes_do_not_put_off_what_is_due)
         reply(a, {"PEXPIRE", "A", "60000"});
         run();
     }
-    BOOST_TEST(nodes[other].commands() == "JOIN by text, TYPE A, PTTL A");
+    BOOST_TEST(nodes[other].commands() == "JOIN by text, OWNER A by text");
 }
 
 // The key may have been given up just before we asked to hear of it.

@@ -308,17 +308,6 @@ BOOST_AUTO_TEST_CASE(the_arbiter_answers_first)
     BOOST_TEST(events().find("8 granted") != std::string::npos);
 }
 
-// What is no lock will not become one.
-BOOST_AUTO_TEST_CASE(a_key_of_another_type)
-{
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        reply(i, {"LPUSH", "A", "x"});
-    ask_in_turn(8, 'y');
-    pass(1100ms);
-    BOOST_TEST(events() == "8 refused: key_conflict");
-    BOOST_TEST(!has_queue(arbiter()));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace

@@ -139,4 +139,30 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_echoed_are_left_out)
     BOOST_TEST(f.text == "ERR unknown command 'EVALSHA'");
 }
 
+// Whether a node does without a queue for good, or one resource does.
+BOOST_AUTO_TEST_CASE(errors_of_queues)
+{
+    for (const char* const text : {"NOPERM this user has no permissions to run the 'zadd' command",
+             "ERR The user executing the script can't run this command or subcommand",
+             "ERR unknown command 'EVALSHA', with args beginning with: ",
+             "ERR Unknown Redis command called from script script: 12ab, on @user_script:1.",
+             "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: Unknown "
+             "Redis command called from Lua script",
+             "ERR This Redis command is not allowed from script script: 12ab"}) {
+        BOOST_TEST(refuses_command(text), text);
+        BOOST_TEST(!is_about_data(text), text);
+    }
+    for (const char* const text : {"WRONGTYPE Operation against a key holding the wrong kind",
+             "ERR Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against",
+             "ERR value is not a valid float"}) {
+        BOOST_TEST(!refuses_command(text), text);
+        BOOST_TEST(is_about_data(text), text);
+    }
+    for (const char* const text : {"MISCONF Redis is configured to save RDB snapshots",
+             "OOM command not allowed when used memory > 'maxmemory'", "LOADING", "READONLY"}) {
+        BOOST_TEST(!refuses_command(text), text);
+        BOOST_TEST(!is_about_data(text), text);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
