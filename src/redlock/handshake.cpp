@@ -51,8 +51,7 @@ void handshake::start(const node_settings& settings, std::string& out)
     subscribed_ = tracks_ = false;
     why_ = {};
     first_ = 0;
-    count_ = 1;
-    expected_[0] = step::hello;
+    expected_.assign(1, step::hello);
     if (settings.password.empty()) {
         resp::append_command(out, {"HELLO", "3"});
     } else {
@@ -65,7 +64,8 @@ void handshake::start(const node_settings& settings, std::string& out)
 // Sends all the rest at once. A node that refuses one of these answers the others all the same.
 void handshake::continue_from(step first, std::string& out)
 {
-    first_ = count_ = 0;
+    first_ = 0;
+    expected_.clear();
     if (first == step::auth) { // no HELLO here: RESP2
         if (!settings_->password.empty()) {
             if (settings_->user.empty())
@@ -89,8 +89,12 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::library_name);
     resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
     expect(step::library_version);
-    resp::append_command(out, {"INFO"});
-    expect(step::info);
+    // By sections: the whole of INFO grows with what clients do wrong. Two requests, because only
+    // Redis 7.0 and later take more than one section in one.
+    resp::append_command(out, {"INFO", "server"});
+    expect(step::server_info);
+    resp::append_command(out, {"INFO", "memory"});
+    expect(step::memory_info);
     load(release_script, step::release, out);
     if (settings_->fenced) {
         load(fenced_renew_script, step::fenced_renew, out);
@@ -121,6 +125,8 @@ void handshake::load(const script& s, step which, std::string& out)
 
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
 {
+    if (first_ == expected_.size())
+        return fail(errc::protocol_error, "a reply that nobody asked for");
     const step answered = expected_[first_++];
     outcome result = outcome::going_on;
     switch (answered) {
@@ -129,8 +135,11 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::role:
         result = on_role(answer);
         break;
-    case step::info:
-        result = on_info(answer);
+    case step::server_info:
+        result = on_server_info(answer);
+        break;
+    case step::memory_info:
+        result = on_memory_info(answer);
         break;
     case step::release:
         result = on_script(answer, release_script.digest);
@@ -177,7 +186,7 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::library_version:
         break; // nice to have
     }
-    if (result == outcome::going_on && first_ == count_)
+    if (result == outcome::going_on && first_ == expected_.size())
         return outcome::ready;
     return result;
 }
@@ -227,7 +236,7 @@ handshake::outcome handshake::on_role(reply answer)
     return refuse_role(answer[1].text);
 }
 
-handshake::outcome handshake::on_info(reply answer)
+handshake::outcome handshake::on_server_info(reply answer)
 {
     if (is_error(answer) && settings_->fenced) // it may have been restarted, and empty
         return fail(meaning_of(answer.front().text),
@@ -237,7 +246,19 @@ handshake::outcome handshake::on_info(reply answer)
     const std::string_view info = answer.front().text;
     if (find_in_info(info, "redis_mode") == "cluster")
         return fail(errc::misconfigured_node, "the node is a member of a cluster");
-    // A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+    run_id_ = find_in_info(info, "run_id");
+    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
+        return fail(errc::fencing_unavailable,
+            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
+    return outcome::going_on;
+}
+
+// A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+handshake::outcome handshake::on_memory_info(reply answer)
+{
+    if (is_error(answer)) // not allowed to ask
+        return outcome::going_on;
+    const std::string_view info = answer.front().text;
     const std::string_view policy = find_in_info(info, "maxmemory_policy");
     const std::string_view limit = find_in_info(info, "maxmemory");
     const bool evicts = !policy.empty() && policy != "noeviction" && !limit.empty() && limit != "0";
@@ -245,10 +266,6 @@ handshake::outcome handshake::on_info(reply answer)
         return fail(errc::misconfigured_node,
             "the node evicts keys when its memory is full (maxmemory-policy " + printable(policy) +
                 ")");
-    run_id_ = find_in_info(info, "run_id");
-    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
-        return fail(errc::fencing_unavailable,
-            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
     return outcome::going_on;
 }
 

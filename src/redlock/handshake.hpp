@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace holdfast::redis {
 
@@ -30,8 +31,8 @@ public:
     // Whether this push is the next reply.
     bool expects(reply push) const noexcept
     {
-        return first_ < count_ && expected_[first_] == step::subscribe && push.size() > 1 &&
-               push[1].text == "subscribe";
+        return first_ < expected_.size() && expected_[first_] == step::subscribe &&
+               push.size() > 1 && push[1].text == "subscribe";
     }
     // When `ready`, of a node that is to give tokens: its clock, in ms since the epoch.
     std::int64_t clock_ms() const noexcept { return clock_ms_; }
@@ -49,7 +50,8 @@ private:
         name,
         library_name,
         library_version,
-        info,
+        server_info,
+        memory_info,
         release,
         renew,
         pass_on,
@@ -64,11 +66,12 @@ private:
 
     void continue_from(step first, std::string& out);
     void load(const script& s, step which, std::string& out);
-    void expect(step s) noexcept { expected_[count_++] = s; }
+    void expect(step s) { expected_.push_back(s); }
     outcome fail(errc code, std::string text);
     outcome on_hello(reply answer, std::string& out);
     outcome on_role(reply answer);
-    outcome on_info(reply answer);
+    outcome on_server_info(reply answer);
+    outcome on_memory_info(reply answer);
     outcome on_time(reply answer);
     outcome on_script(reply answer, std::string_view digest);
     failure without_secrets(std::string_view error_text) const;
@@ -79,8 +82,8 @@ private:
     std::int64_t clock_ms_ = 0;
     bool subscribed_ = false, tracks_ = false;
     failure why_;
-    step expected_[14]{}; // the steps whose replies are still to come, in order
-    std::size_t first_ = 0, count_ = 0;
+    std::vector<step> expected_; // the steps that were asked for together, in order
+    std::size_t first_ = 0;      // of those whose replies are still to come
 };
 
 } // namespace holdfast::redis

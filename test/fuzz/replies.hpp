@@ -144,6 +144,8 @@ inline std::string greeting_reply(const words& command, std::string_view run_id)
         return "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
     if (name == "ROLE")
         return "*3\r\n+master\r\n:0\r\n*0\r\n";
+    if (name == "INFO" && command.back() == "memory")
+        return blob("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
     if (name == "INFO")
         return blob("# Server\r\nredis_mode:standalone\r\nrun_id:" + std::string(run_id) + "\r\n");
     if (name == "SCRIPT")

@@ -26,7 +26,8 @@ std::string blob(std::string_view text)
     return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
-const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n");
+const std::string memory = blob("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
+const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n") + memory;
 const std::string scripts =
     blob(release_script.digest) + blob(renew_script.digest) + blob(pass_on_script.digest);
 
@@ -95,6 +96,16 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
                               std::string(renew_script.text) + "\nSCRIPT LOAD " +
                               std::string(pass_on_script.text) + "\n"));
     BOOST_TEST(!g.h.subscribed());
+}
+
+// INFO as a whole may be of any length; what is needed of it is not. Servers before 7.0 take one
+// section in a request.
+BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
+{
+    greeting g;
+    BOOST_TEST(g.run(hello + ok + ok + info + scripts));
+    BOOST_TEST(g.sent().find("\nINFO server\nINFO memory\n") != std::string::npos);
+    BOOST_TEST(g.sent().find("\nINFO\n") == std::string::npos);
 }
 
 // Who wants to hear of his turn subscribes: that is answered by a push, or by an error where it is
@@ -213,8 +224,8 @@ BOOST_AUTO_TEST_CASE(niceties_may_fail)
 BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
 {
     const auto evicting = [](const std::string& limit, const std::string& policy) {
-        return blob("# Server\r\nrun_id:abc\r\n# Memory\r\nmaxmemory:" + limit +
-                    "\r\nmaxmemory_policy:" + policy + "\r\n");
+        return blob("# Server\r\nrun_id:abc\r\n") +
+               blob("# Memory\r\nmaxmemory:" + limit + "\r\nmaxmemory_policy:" + policy + "\r\n");
     };
     greeting().refuses(
         errc::misconfigured_node, hello + ok + ok + evicting("1000000", "volatile-ttl"));
@@ -230,7 +241,7 @@ BOOST_AUTO_TEST_CASE(without_permission_to_ask)
 {
     const std::string noperm = "-NOPERM no permissions to run this command\r\n";
     greeting g, old;
-    BOOST_TEST(g.run(hello + ok + ok + noperm + scripts));
+    BOOST_TEST(g.run(hello + ok + ok + noperm + noperm + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
     BOOST_TEST(g.h.run_id() == "");
     BOOST_TEST(old.run(hello_unknown + noperm + ok + ok + info + scripts));
