@@ -106,6 +106,8 @@ void handshake::continue_from(step first, std::string& out)
         load(renew_script, step::renew, out);
     }
     load(pass_on_script, step::pass_on, out);
+    if (!settings_->unused_key.empty())
+        try_commands(out);
     if (first != step::auth &&
         !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
         if (!settings_->fenced)
@@ -121,6 +123,24 @@ void handshake::load(const script& s, step which, std::string& out)
 {
     resp::append_command(out, {"SCRIPT", "LOAD", s.text});
     expect(which);
+}
+
+// What a lease needs once it is granted: to find then that it is forbidden is too late. SET is the
+// first that is sent of all, so its answer is soon enough. The key is there for nobody, so nothing
+// is read or changed; whether it is one that we may use, only the real ones tell.
+void handshake::try_commands(std::string& out)
+{
+    const std::string_view key = settings_->unused_key;
+    resp::append_command(out, {"GET", key});
+    expect(step::try_get);
+    resp::append_command(out, {"DEL", key});
+    expect(step::try_del);
+    resp::append_command(out, {"PEXPIRE", key, "1"});
+    expect(step::try_pexpire);
+    resp::append_command(out, {"EVALSHA", release_script.digest, "1", key, ""});
+    expect(step::try_evalsha);
+    resp::append_command(out, {"EVAL", release_script.text, "1", key, ""});
+    expect(step::try_eval);
 }
 
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
@@ -164,6 +184,21 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
         break;
     case step::time:
         result = on_time(answer);
+        break;
+    case step::try_get:
+        result = on_try(answer, "GET");
+        break;
+    case step::try_del:
+        result = on_try(answer, "DEL");
+        break;
+    case step::try_pexpire:
+        result = on_try(answer, "PEXPIRE");
+        break;
+    case step::try_evalsha:
+        result = on_try(answer, "EVALSHA");
+        break;
+    case step::try_eval:
+        result = on_try(answer, "EVAL");
         break;
     case step::tracking:
         tracks_ = !is_error(answer);
@@ -292,6 +327,20 @@ handshake::outcome handshake::on_script(reply answer, std::string_view digest)
     if (answer.front().text != digest)
         return fail(errc::protocol_error, "the node computed another digest of a script");
     return outcome::going_on;
+}
+
+// A command that is forbidden is named; a key that is forbidden is not: then the command is
+// allowed. Other errors pass, or are told of when they are in the way.
+handshake::outcome handshake::on_try(reply answer, std::string_view command)
+{
+    const std::string_view text = is_error(answer) ? answer.front().text : std::string_view();
+    const bool forbidden = meaning_of(text) == errc::permission_denied &&
+                           text.find("permissions to run the '") != text.npos;
+    const bool unknown = text.starts_with("ERR unknown command"); // or renamed
+    if (!forbidden && !unknown)
+        return outcome::going_on;
+    return fail(errc::permission_denied,
+        "a lease needs " + std::string(command) + ": " + without_secrets(text).text);
 }
 
 // Some servers repeat what they did not understand, and that may be a password.

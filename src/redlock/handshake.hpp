@@ -13,7 +13,8 @@ namespace holdfast::redis {
 // Greets a node on a new connection, logs in, loads the scripts, and finds out what the node is.
 //
 // RESP3 if the node has it (HELLO 3), else RESP2. A replica, a sentinel or a cluster member is
-// refused: its vote would not be that of an independent node.
+// refused: its vote would not be that of an independent node. So is a node that forbids, or does
+// not have, a command that is first needed when a lease has been granted already.
 class handshake {
 public:
     enum class outcome : std::uint8_t { going_on, ready, failed };
@@ -60,12 +61,18 @@ private:
         fenced_renew,
         raise,
         time,
+        try_get,
+        try_del,
+        try_pexpire,
+        try_evalsha,
+        try_eval,
         tracking,
         subscribe
     };
 
     void continue_from(step first, std::string& out);
     void load(const script& s, step which, std::string& out);
+    void try_commands(std::string& out);
     void expect(step s) { expected_.push_back(s); }
     outcome fail(errc code, std::string text);
     outcome on_hello(reply answer, std::string& out);
@@ -74,6 +81,7 @@ private:
     outcome on_memory_info(reply answer);
     outcome on_time(reply answer);
     outcome on_script(reply answer, std::string_view digest);
+    outcome on_try(reply answer, std::string_view command);
     failure without_secrets(std::string_view error_text) const;
     outcome refuse_role(std::string_view role);
 

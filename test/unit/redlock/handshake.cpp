@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(with_fencing)
     BOOST_TEST(g.sent().find(enqueue_script.text) == std::string::npos);
     old.settings.password = "s3cret";
     old.settings.client_name = "shop";
-    old.settings.database = 3; // the longest greeting of all
+    old.settings.database = 3;
     BOOST_TEST(old.run(hello_unknown + ok + "*2\r\n+master\r\n:0\r\n" + ok + ok + ok + ok + info +
                        loaded + time + last));
     BOOST_TEST((old.result == handshake::outcome::ready));
@@ -182,6 +182,73 @@ BOOST_AUTO_TEST_CASE(with_fencing)
         fenced().refuses(errc::protocol_error, before + no_time);
     fenced().refuses(errc::protocol_error,
         hello + ok + ok + info + blob(release_script.digest) + blob(renew_script.digest));
+}
+
+// What a lease will need is tried beforehand, on a key that nobody has. A command that is
+// forbidden, or renamed, is named; that this key is not ours to use proves nothing, and what
+// refuses for a while refuses later as well, if it must.
+BOOST_AUTO_TEST_CASE(missing_rights)
+{
+    constexpr std::size_t count = 5;
+    const std::string names[count]{"GET", "DEL", "PEXPIRE", "EVALSHA", "EVAL"};
+    const std::string nothing[count]{"_\r\n", ":0\r\n", ":0\r\n", ":0\r\n", ":0\r\n"};
+    const auto answers = [&](std::size_t which, const std::string& instead) {
+        std::string all = hello + ok + ok + info + scripts;
+        for (std::size_t i = 0; i < count; ++i)
+            all += i == which ? instead : nothing[i];
+        return all;
+    };
+    const auto trying = [] {
+        greeting g;
+        g.settings.unused_key = "holdfast:0123";
+        return g;
+    };
+    greeting g = trying();
+    BOOST_TEST(g.run(answers(count, "")));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    const std::string text(release_script.text), digest(release_script.digest);
+    BOOST_TEST(
+        g.sent().ends_with("\nGET holdfast:0123\nDEL holdfast:0123\n"
+                           "PEXPIRE holdfast:0123 1\nEVALSHA " +
+                           digest + " 1 holdfast:0123 \nEVAL " + text + " 1 holdfast:0123 \n"));
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const std::string& refusal :
+            {"-NOPERM this user has no permissions to run the 'x' command\r\n"s,
+                "-NOPERM this user has no permissions to run the 'x' command or its subcommand\r\n"s,
+                "-NOPERM User key has no permissions to run the 'x' command\r\n"s,
+                "-ERR unknown command `x`, with args beginning with: `holdfast:0123`, \r\n"s}) {
+            greeting missing = trying();
+            missing.refuses(errc::permission_denied, answers(i, refusal));
+            BOOST_TEST(missing.h.why().text.starts_with("a lease needs " + names[i] + ": "));
+            BOOST_TEST(missing.h.why().text.find("holdfast:") == std::string::npos);
+        }
+        for (const std::string& refusal :
+            {"-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"s,
+                "-NOPERM No permissions to access a key\r\n"s, "-OOM command not allowed\r\n"s,
+                "-MISCONF no disk\r\n"s, "-NOSCRIPT none\r\n"s}) {
+            greeting other = trying();
+            BOOST_TEST(other.run(answers(i, refusal)));
+            BOOST_TEST((other.result == handshake::outcome::ready));
+        }
+    }
+}
+
+// All that a greeting can have.
+BOOST_AUTO_TEST_CASE(the_longest_greeting)
+{
+    greeting g;
+    g.settings.fenced = true;
+    g.settings.client_name = "shop";
+    g.settings.database = 3;
+    g.settings.channel = "mine";
+    g.settings.unused_key = "hf:mine";
+    BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + blob(release_script.digest) +
+                     blob(fenced_renew_script.digest) + blob(fenced_acquire_script.digest) +
+                     blob(raise_script.digest) + "*2\r\n" + blob("1700000000") + blob("0") +
+                     blob(pass_on_script.digest) + "_\r\n:0\r\n:0\r\n:0\r\n:0\r\n" + ok +
+                     ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.subscribed());
 }
 
 // User and password go with HELLO; without a user it is the default one.
