@@ -255,6 +255,8 @@ handshake::outcome handshake::refuse_role(std::string_view role)
 {
     if (role == "master")
         return outcome::going_on;
+    if (role.empty())
+        return fail(errc::misconfigured_node, "the node does not say that it is a primary");
     return fail(errc::misconfigured_node, "the node is a " + printable(role) + ", not a primary");
 }
 

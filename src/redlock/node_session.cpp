@@ -133,7 +133,10 @@ void node_session::wake(core::time_point now)
 
 void node_session::shut(core::time_point now)
 {
+    failure last = failure_.code ? failure_ : trouble_;
     begin_closing({errc::closed, "the locker was closed"}, now);
+    if (last.code && state_ != state::shut)
+        failure_ = {last.code, last.text + " (before the locker was closed)"};
     state_ = state::shut;
     started_ = true;
     deadline_ = core::never;
@@ -154,6 +157,7 @@ void node_session::opened(core::time_point now)
     out_.clear();
     out_begin_ = 0;
     reader_.reset();
+    first_bytes_.clear();
     handshake_.start(settings_, out_);
 }
 
@@ -202,12 +206,17 @@ void node_session::closed(error_code why, core::time_point now)
 
 std::span<char> node_session::read_space()
 {
-    return reader_.prepare(read_size);
+    return space_ = reader_.prepare(read_size);
 }
 
 void node_session::received(std::size_t n, core::time_point now)
 {
     last_heard_ = now;
+    if (state_ == state::greeting) {
+        first_bytes_.add({space_.data(), n});
+        if (const std::string_view wrong = first_bytes_.objection(); !wrong.empty())
+            return begin_closing({errc::protocol_error, std::string(wrong)}, now);
+    }
     reader_.commit(n);
     take_replies(now);
 }

@@ -3,6 +3,7 @@
 #include "core/backoff.hpp"
 #include "core/connection.hpp"
 #include "core/ring.hpp"
+#include "redlock/first_bytes.hpp"
 #include "redlock/handshake.hpp"
 #include "redlock/node_settings.hpp"
 #include "redlock/vote.hpp"
@@ -102,7 +103,7 @@ public:
 
     core::time_point wake_at() const noexcept;
     void wake(core::time_point now);
-    // For good.
+    // For good. What was wrong before can still be read.
     void shut(core::time_point now);
 
     // core::connection
@@ -139,6 +140,8 @@ private:
     core::time_point last_heard_{}, connected_at_{}, clock_asked_{};
 
     handshake handshake_;
+    first_bytes first_bytes_; // of this connection
+    std::span<char> space_;   // where the next bytes arrive
     resp::reader reader_;
     core::ring<request> requests_;
     std::string out_;

@@ -327,6 +327,12 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_independent_primary)
     greeting().refuses(errc::misconfigured_node, says("standalone", "sl\x1b[1mave"));
     greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+slave\r\n");
     greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+sentinel\r\n");
+    for (const std::string& silent : {says("standalone", ""), "%1\r\n+mode\r\n+standalone\r\n"s,
+             hello_unknown + "*1\r\n+\r\n"}) {
+        greeting g;
+        g.refuses(errc::misconfigured_node, silent);
+        BOOST_TEST(g.h.why().text == "the node does not say that it is a primary");
+    }
     greeting().refuses(errc::misconfigured_node,
         hello_unknown + "*1\r\n+master\r\n" + wrong + wrong + blob("redis_mode:cluster\r\n"));
 }
