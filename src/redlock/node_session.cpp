@@ -158,6 +158,7 @@ void node_session::opened(core::time_point now)
     out_begin_ = 0;
     reader_.reset();
     first_bytes_.clear();
+    pushes_.reset(now);
     handshake_.start(settings_, out_);
 }
 
@@ -234,6 +235,8 @@ void node_session::take_replies(core::time_point now)
         }
         const reply answer = reader_.reply();
         const bool push = answer.front().what == resp::kind::push;
+        if (push && !pushes_.spend(answer, now))
+            return begin_closing({errc::protocol_error, "it says far more than it is asked"}, now);
         if (state_ == state::greeting) {
             if (!push || handshake_.expects(answer))
                 on_handshake_reply(answer, now);
@@ -277,6 +280,7 @@ void node_session::on_request_reply(reply answer, core::time_point now)
     if (requests_.empty())
         return begin_closing({errc::protocol_error, "a reply that nobody asked for"}, now);
     const request r = requests_.pop();
+    pushes_.answered();
     if (answer.front().what == resp::kind::error) {
         if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
             const auto reason = static_cast<errc>(why.code.value());

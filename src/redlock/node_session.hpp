@@ -6,6 +6,7 @@
 #include "redlock/first_bytes.hpp"
 #include "redlock/handshake.hpp"
 #include "redlock/node_settings.hpp"
+#include "redlock/push_allowance.hpp"
 #include "redlock/vote.hpp"
 #include "resp/reader.hpp"
 
@@ -143,6 +144,7 @@ private:
     first_bytes first_bytes_; // of this connection
     std::span<char> space_;   // where the next bytes arrive
     resp::reader reader_;
+    push_allowance pushes_;
     core::ring<request> requests_;
     std::string out_;
     std::size_t out_begin_ = 0;

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(row_39_unexpected_pushes_are_ignored)
         const std::string answer = w[0] == "SET"              ? "+OK\r\n"
                                    : w[0].starts_with("EVAL") ? ":1\r\n"
                                                               : odd.polite_answer(w);
-        return repeat(push, 200) + answer + push;
+        return repeat(push, 100) + answer + push;
     });
     play(redlock({odd.url()}, quick_options()), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();

@@ -131,6 +131,72 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(!session.wants_open());
 }
 
+// What a node says without being asked costs us time: a flood of it ends the connection, and the
+// next one comes after a pause.
+BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
+{
+    connect();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 20'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::at_first + 1);
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(session.last_failure().text == "it says far more than it is asked");
+    session.closed(error_code(), now);
+    BOOST_TEST(session.wake_at() >= now + 1s);
+
+    // Not more than a thousand a second, for as long as it likes.
+    session_fixture slow, fast;
+    slow.connect();
+    fast.connect();
+    for (int i = 0; i < 100'000; ++i) {
+        slow.now += 1ms;
+        slow.receive(">1\r\n+x\r\n");
+        fast.now += 500us;
+        if (fast.session.wants_open())
+            fast.receive(">1\r\n+x\r\n");
+    }
+    BOOST_TEST(slow.session.wants_open());
+    BOOST_TEST(!fast.session.wants_open());
+}
+
+// What follows from our requests is no flood, at any rate; but it is not saved up for ever.
+BOOST_AUTO_TEST_CASE(pushes_that_were_asked_for)
+{
+    connect();
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        session.written(1);
+        receive(":1\r\n>1\r\n+x\r\n>1\r\n+x\r\n");
+    }
+    BOOST_TEST(session.wants_open());
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        session.written(1);
+        receive(":1\r\n");
+    }
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 200'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::most + 1);
+}
+
+// A long push costs as much as many short ones.
+BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
+{
+    connect();
+    const std::string many = ">1000\r\n" + [] {
+        std::string values;
+        for (int i = 0; i < 1000; ++i)
+            values += ":1\r\n";
+        return values;
+    }();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < push_allowance::at_first; ++taken)
+        receive(many);
+    BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
+}
+
 // Too many requests, too many bytes, or a long silence: requests that may be left out should be.
 BOOST_AUTO_TEST_CASE(congestion)
 {
