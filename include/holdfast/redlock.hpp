@@ -62,8 +62,8 @@ struct redlock_options {
     /// How long name look-up, connection and greeting may take together. 1 ms to 60 s.
     std::chrono::milliseconds connect_timeout{2'000};
 
-    /// A connection on which a request has been unanswered for so long, without one byte from the
-    /// node, is closed and made anew. 100 ms to 1 h.
+    /// A connection on which a request has been unanswered for so long, and no other one was
+    /// answered meanwhile, is closed and made anew. 100 ms to 1 h.
     std::chrono::milliseconds silence_timeout{10'000};
 
     /// The pause before a new connection is random, up to this long after the first failure, then

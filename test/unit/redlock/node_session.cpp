@@ -111,24 +111,80 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error)
     BOOST_TEST(session.stats().reason == "");
 }
 
-// Silence while a request is unanswered closes the connection in the end; any byte prolongs it, and
-// an idle connection may be silent for ever.
+// Silence while a request is unanswered closes the connection in the end: only an answer prolongs
+// it, and not a byte of one, nor a push. An idle connection may be silent for ever.
 BOOST_AUTO_TEST_CASE(silence)
 {
     connect();
     wake_until(at(1h));
     send(1);
+    send(2);
     BOOST_TEST(session.wake_at() == now + 10s);
     wake_until(at(1h + 5s));
-    receive(">1\r\n+hint\r\n");
-    BOOST_TEST(told() == "push:hint ");
+    receive(":1\r\n");
+    BOOST_TEST(told() == "1=1 ");
     BOOST_TEST(session.wake_at() == now + 10s);
+    wake_until(at(1h + 14s));
+    receive(">1\r\n+hint\r\n:");
+    BOOST_TEST(told() == "push:hint ");
     wake_until(at(1h + 15s - 1ns));
     BOOST_TEST(told() == "");
     wake_until(at(1h + 15s));
-    BOOST_TEST(told() == "1? down ");
+    BOOST_TEST(told() == "2? down ");
     BOOST_TEST((session.last_failure().code == errc::no_reply));
     BOOST_TEST(!session.wants_open());
+}
+
+// Something between us and the node has swallowed the first request: each reply is taken for that
+// to the request before. That is found however long the replies go on, by a question to which there
+// is one answer only.
+BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
+{
+    connect();
+    send(1); // and lost
+    int seconds = 0;
+    for (bool asked = false; session.wants_open() && seconds < 100; ++seconds) {
+        session.written(session.output().size());
+        send(static_cast<std::uint64_t>(seconds) + 2);
+        session.written(session.output().size());
+        receive(asked ? "$40\r\n" + std::string(release_script.digest) + "\r\n" : "+OK\r\n");
+        wake_until(now + 1s);
+        asked = session.output().find("SCRIPT") != std::string_view::npos;
+    }
+    BOOST_TEST(seconds == 11);
+    BOOST_TEST(session.last_failure().text == "it answers requests out of order");
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(told().ends_with("12? down "));
+}
+
+// A node that always has something left to do, and answers all of it in turn, is not given up
+// however long that takes: it is asked that question now and then.
+BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
+{
+    connect();
+    const std::string digest = "$40\r\n" + std::string(release_script.digest) + "\r\n";
+    std::string unanswered = "xxxxxxxx"; // of which a `c` is the question
+    for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
+        send(r);
+    session.written(session.output().size());
+    int asked = 0;
+    for (std::uint64_t r = 9; r < 100; ++r) {
+        wake_until(now + 9s);
+        if (!session.output().empty()) {
+            BOOST_TEST(session.output().find("SCRIPT") != std::string_view::npos);
+            session.written(session.output().size());
+            unanswered += 'c';
+            ++asked;
+        }
+        receive(unanswered.front() == 'c' ? digest : ":1\r\n");
+        unanswered.erase(0, 1);
+        send(r);
+        session.written(session.output().size());
+        unanswered += 'x';
+    }
+    BOOST_TEST(session.wants_open());
+    BOOST_TEST(asked > 5);
+    BOOST_TEST(told().find('?') == std::string::npos);
 }
 
 // What a node says without being asked costs us time: a flood of it ends the connection, and the
