@@ -119,6 +119,7 @@ public:
     // core::connection
     const core::address& target() const noexcept override { return settings_.where; }
     bool wants_open() const noexcept override;
+    core::time_point opening_ends() const noexcept override { return deadline_; }
     void opened(core::time_point now) override;
     void closed(error_code why, core::time_point now) override;
     std::span<char> read_space() override;
