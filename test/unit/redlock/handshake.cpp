@@ -214,7 +214,8 @@ BOOST_AUTO_TEST_CASE(missing_rights)
     for (std::size_t i = 0; i < count; ++i) {
         for (const std::string& refusal :
             {"-NOPERM this user has no permissions to run the 'x' command\r\n"s,
-                "-NOPERM this user has no permissions to run the 'x' command or its subcommand\r\n"s,
+                "-NOPERM this user has no permissions to run the 'x' command or its "
+                "subcommand\r\n"s,
                 "-NOPERM User key has no permissions to run the 'x' command\r\n"s,
                 "-ERR unknown command `x`, with args beginning with: `holdfast:0123`, \r\n"s}) {
             greeting missing = trying();
@@ -223,7 +224,8 @@ BOOST_AUTO_TEST_CASE(missing_rights)
             BOOST_TEST(missing.h.why().text.find("holdfast:") == std::string::npos);
         }
         for (const std::string& refusal :
-            {"-NOPERM this user has no permissions to access one of the keys used as arguments\r\n"s,
+            {"-NOPERM this user has no permissions to access one of the keys used as "
+             "arguments\r\n"s,
                 "-NOPERM No permissions to access a key\r\n"s, "-OOM command not allowed\r\n"s,
                 "-MISCONF no disk\r\n"s, "-NOSCRIPT none\r\n"s}) {
             greeting other = trying();
