@@ -153,12 +153,12 @@ BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_is_silent)
     });
 
     named_addresses none("none.holdfast.invalid", {first.host(), second.host()});
-    play(redlock({"redis://none.holdfast.invalid:" + std::to_string(node.port())}, quick_options()),
-        1, [&](scene& s) -> task {
-            const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
-            BOOST_TEST(why == errc::unreachable, why.message());
-            expect_blamed(s.locker().stats(), "none.holdfast.invalid", "connect timeout");
-        });
+    const std::string nowhere = "none.holdfast.invalid:" + std::to_string(node.port());
+    play(redlock({"redis://" + nowhere}, quick_options()), 1, [&](scene& s) -> task {
+        const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+        BOOST_TEST(why == errc::unreachable, why.message());
+        expect_blamed(s.locker().stats(), nowhere, "connect timeout");
+    });
 }
 
 // An address that takes a connection and then says nothing is the last one that is tried next time.
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_takes_connections_and_is_s
     tcp::acceptor mute(io, {asio::ip::make_address("127.0.0.2"), node.port()});
     named_addresses name("mute.holdfast.invalid", {"127.0.0.2", "127.0.0.1"});
     play(redlock({"redis://mute.holdfast.invalid:" + std::to_string(node.port())}, quick_options()),
-        2, [&](scene& s) { return acquire_beside_a_fault(s); });
+        1, [&](scene& s) { return acquire_and_release(s.lock(0)); });
 }
 
 BOOST_AUTO_TEST_CASE(row_10_a_minority_that_refuses_connections)
