@@ -10,7 +10,7 @@ const char* describe(errc e) noexcept
     case errc::contended:
         return "the resource is held by another";
     case errc::unreachable:
-        return "too few nodes answered";
+        return "too few nodes gave a usable answer";
     case errc::too_late:
         return "granted, but too little of the lease was left";
     case errc::lease_lost:

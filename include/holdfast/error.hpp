@@ -25,7 +25,8 @@ using error_code = boost::system::error_code;
 enum class errc {
     /// Somebody else held the resource every time we asked.
     contended = 1,
-    /// Too few nodes answered to decide; `locker::stats()` has each node's reason.
+    /// Too few nodes gave a usable answer: the others were silent, or answered with errors.
+    /// `locker::stats()` has each node's reason.
     unreachable,
     /// The resource was granted, but so late that too little of the lease was left to be useful.
     too_late,

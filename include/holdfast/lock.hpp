@@ -49,7 +49,7 @@ public:
     ///
     /// Errors, at the end of `wait` unless said otherwise:
     /// - `errc::contended`    others held the resource, or were before us in the queue.
-    /// - `errc::unreachable`  too few nodes answered; `locker::stats()` has the reason of each.
+    /// - `errc::unreachable`  too few nodes gave a usable answer; `locker::stats()` says why.
     /// - `errc::too_late`     granted, but less than the guard time would have remained.
     /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
     ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes say so that waiting

@@ -59,11 +59,13 @@ struct redlock_options {
     /// 5 ms and at most 500 ms.
     std::optional<std::chrono::milliseconds> node_timeout{};
 
-    /// How long name look-up, connection and greeting may take together. 1 ms to 60 s.
+    /// How long name look-up, connection and greeting may take together. 1 ms to 60 s. Up to 16
+    /// addresses of a host race for it: the one that answered last, then by families in turn, each
+    /// up to 250 ms after the one before, or at once when that has failed.
     std::chrono::milliseconds connect_timeout{2'000};
 
-    /// A connection on which a request has been unanswered for so long, without one byte from the
-    /// node, is closed and made anew. 100 ms to 1 h.
+    /// A connection on which a request has been unanswered for so long, and no other one was
+    /// answered meanwhile, is closed and made anew. 100 ms to 1 h.
     std::chrono::milliseconds silence_timeout{10'000};
 
     /// The pause before a new connection is random, up to this long after the first failure, then

@@ -29,6 +29,8 @@ public:
 
     // Whether there should be a stream now. The shell opens and closes accordingly and reports.
     virtual bool wants_open() const noexcept = 0;
+    // Until when it can be opened; after that it is not wanted open any more, for the time being.
+    virtual time_point opening_ends() const noexcept { return never; }
 
     virtual void opened(time_point now) = 0;
     // The stream could not be opened, broke, or was closed because `wants_open()` said so.

@@ -51,8 +51,7 @@ void handshake::start(const node_settings& settings, std::string& out)
     subscribed_ = tracks_ = false;
     why_ = {};
     first_ = 0;
-    count_ = 1;
-    expected_[0] = step::hello;
+    expected_.assign(1, step::hello);
     if (settings.password.empty()) {
         resp::append_command(out, {"HELLO", "3"});
     } else {
@@ -65,7 +64,8 @@ void handshake::start(const node_settings& settings, std::string& out)
 // Sends all the rest at once. A node that refuses one of these answers the others all the same.
 void handshake::continue_from(step first, std::string& out)
 {
-    first_ = count_ = 0;
+    first_ = 0;
+    expected_.clear();
     if (first == step::auth) { // no HELLO here: RESP2
         if (!settings_->password.empty()) {
             if (settings_->user.empty())
@@ -89,8 +89,12 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::library_name);
     resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
     expect(step::library_version);
-    resp::append_command(out, {"INFO"});
-    expect(step::info);
+    // By sections: the whole of INFO grows with what clients do wrong. Two requests, because only
+    // Redis 7.0 and later take more than one section in one.
+    resp::append_command(out, {"INFO", "server"});
+    expect(step::server_info);
+    resp::append_command(out, {"INFO", "memory"});
+    expect(step::memory_info);
     load(release_script, step::release, out);
     if (settings_->fenced) {
         load(fenced_renew_script, step::fenced_renew, out);
@@ -102,6 +106,8 @@ void handshake::continue_from(step first, std::string& out)
         load(renew_script, step::renew, out);
     }
     load(pass_on_script, step::pass_on, out);
+    if (!settings_->unused_key.empty())
+        try_commands(out);
     if (first != step::auth &&
         !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
         if (!settings_->fenced)
@@ -119,8 +125,28 @@ void handshake::load(const script& s, step which, std::string& out)
     expect(which);
 }
 
+// What a lease needs once it is granted: to find then that it is forbidden is too late. SET is the
+// first that is sent of all, so its answer is soon enough. The key is there for nobody, so nothing
+// is read or changed; whether it is one that we may use, only the real ones tell.
+void handshake::try_commands(std::string& out)
+{
+    const std::string_view key = settings_->unused_key;
+    resp::append_command(out, {"GET", key});
+    expect(step::try_get);
+    resp::append_command(out, {"DEL", key});
+    expect(step::try_del);
+    resp::append_command(out, {"PEXPIRE", key, "1"});
+    expect(step::try_pexpire);
+    resp::append_command(out, {"EVALSHA", release_script.digest, "1", key, ""});
+    expect(step::try_evalsha);
+    resp::append_command(out, {"EVAL", release_script.text, "1", key, ""});
+    expect(step::try_eval);
+}
+
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
 {
+    if (first_ == expected_.size())
+        return fail(errc::protocol_error, "a reply that nobody asked for");
     const step answered = expected_[first_++];
     outcome result = outcome::going_on;
     switch (answered) {
@@ -129,8 +155,11 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::role:
         result = on_role(answer);
         break;
-    case step::info:
-        result = on_info(answer);
+    case step::server_info:
+        result = on_server_info(answer);
+        break;
+    case step::memory_info:
+        result = on_memory_info(answer);
         break;
     case step::release:
         result = on_script(answer, release_script.digest);
@@ -156,6 +185,21 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::time:
         result = on_time(answer);
         break;
+    case step::try_get:
+        result = on_try(answer, "GET");
+        break;
+    case step::try_del:
+        result = on_try(answer, "DEL");
+        break;
+    case step::try_pexpire:
+        result = on_try(answer, "PEXPIRE");
+        break;
+    case step::try_evalsha:
+        result = on_try(answer, "EVALSHA");
+        break;
+    case step::try_eval:
+        result = on_try(answer, "EVAL");
+        break;
     case step::tracking:
         tracks_ = !is_error(answer);
         break;
@@ -177,7 +221,7 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::library_version:
         break; // nice to have
     }
-    if (result == outcome::going_on && first_ == count_)
+    if (result == outcome::going_on && first_ == expected_.size())
         return outcome::ready;
     return result;
 }
@@ -211,6 +255,8 @@ handshake::outcome handshake::refuse_role(std::string_view role)
 {
     if (role == "master")
         return outcome::going_on;
+    if (role.empty())
+        return fail(errc::misconfigured_node, "the node does not say that it is a primary");
     return fail(errc::misconfigured_node, "the node is a " + printable(role) + ", not a primary");
 }
 
@@ -227,7 +273,7 @@ handshake::outcome handshake::on_role(reply answer)
     return refuse_role(answer[1].text);
 }
 
-handshake::outcome handshake::on_info(reply answer)
+handshake::outcome handshake::on_server_info(reply answer)
 {
     if (is_error(answer) && settings_->fenced) // it may have been restarted, and empty
         return fail(meaning_of(answer.front().text),
@@ -237,7 +283,19 @@ handshake::outcome handshake::on_info(reply answer)
     const std::string_view info = answer.front().text;
     if (find_in_info(info, "redis_mode") == "cluster")
         return fail(errc::misconfigured_node, "the node is a member of a cluster");
-    // A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+    run_id_ = find_in_info(info, "run_id");
+    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
+        return fail(errc::fencing_unavailable,
+            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
+    return outcome::going_on;
+}
+
+// A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+handshake::outcome handshake::on_memory_info(reply answer)
+{
+    if (is_error(answer)) // not allowed to ask
+        return outcome::going_on;
+    const std::string_view info = answer.front().text;
     const std::string_view policy = find_in_info(info, "maxmemory_policy");
     const std::string_view limit = find_in_info(info, "maxmemory");
     const bool evicts = !policy.empty() && policy != "noeviction" && !limit.empty() && limit != "0";
@@ -245,10 +303,6 @@ handshake::outcome handshake::on_info(reply answer)
         return fail(errc::misconfigured_node,
             "the node evicts keys when its memory is full (maxmemory-policy " + printable(policy) +
                 ")");
-    run_id_ = find_in_info(info, "run_id");
-    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
-        return fail(errc::fencing_unavailable,
-            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
     return outcome::going_on;
 }
 
@@ -275,6 +329,20 @@ handshake::outcome handshake::on_script(reply answer, std::string_view digest)
     if (answer.front().text != digest)
         return fail(errc::protocol_error, "the node computed another digest of a script");
     return outcome::going_on;
+}
+
+// A command that is forbidden is named; a key that is forbidden is not: then the command is
+// allowed. Other errors pass, or are told of when they are in the way.
+handshake::outcome handshake::on_try(reply answer, std::string_view command)
+{
+    const std::string_view text = is_error(answer) ? answer.front().text : std::string_view();
+    const bool forbidden = meaning_of(text) == errc::permission_denied &&
+                           text.find("permissions to run the '") != text.npos;
+    const bool unknown = text.starts_with("ERR unknown command"); // or renamed
+    if (!forbidden && !unknown)
+        return outcome::going_on;
+    return fail(errc::permission_denied,
+        "a lease needs " + std::string(command) + ": " + without_secrets(text).text);
 }
 
 // Some servers repeat what they did not understand, and that may be a password.

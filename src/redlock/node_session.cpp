@@ -1,6 +1,7 @@
 #include "redlock/node_session.hpp"
 
 #include "redlock/arbiter.hpp"
+#include "resp/command.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -23,6 +24,9 @@ constexpr core::duration late_after = std::chrono::milliseconds(1);
 
 // A connection that lasted for less counts as a failure, lest we connect in a tight loop.
 constexpr core::duration stable_after = std::chrono::milliseconds(100);
+
+// Of a request of the session itself.
+constexpr std::uint8_t order_check = 255;
 
 // A pause after a failure that a person must mend.
 constexpr core::duration hopeless_pause = std::chrono::seconds(1);
@@ -55,7 +59,7 @@ bool node_session::congested(core::time_point now) const noexcept
 
 bool node_session::answers_within(core::duration limit, core::time_point now) const noexcept
 {
-    return requests_.empty() || now - std::max(requests_.front().sent, last_heard_) <= limit;
+    return requests_.empty() || now - std::max(requests_.front().sent, last_answered_) <= limit;
 }
 
 void node_session::send(std::string_view bytes, request r)
@@ -105,14 +109,40 @@ core::time_point node_session::silence_ends() const noexcept
 {
     if (state_ != state::ready || requests_.empty())
         return core::never;
-    return std::max(requests_.front().sent, last_heard_) + settings_.silence_timeout;
+    return std::max(requests_.front().sent, last_answered_) + settings_.silence_timeout;
+}
+
+core::time_point node_session::check_due() const noexcept
+{
+    if (state_ != state::ready || checking_ || behind_since_ == core::never)
+        return core::never;
+    return behind_since_ + settings_.silence_timeout;
+}
+
+// The digest of a script is an answer to nothing else that we ask.
+void node_session::check_order(core::time_point now)
+{
+    std::string command;
+    resp::append_command(command, {"SCRIPT", "LOAD", release_script.text});
+    checking_ = true;
+    send(command, {.reference = 0, .kind = order_check, .sent = now});
+}
+
+// Whether this may be the answer to that request.
+bool node_session::in_order(const request& r, reply answer)
+{
+    if (!checking_)
+        return true;
+    const bool by_the_check = r.kind == order_check;
+    const bool refused = by_the_check && answer.front().what == resp::kind::error;
+    return refused || by_the_check == (answer.front().text == release_script.digest);
 }
 
 core::time_point node_session::wake_at() const noexcept
 {
     if (!started_)
         return core::long_ago;
-    return std::min(deadline_, silence_ends());
+    return std::min({deadline_, silence_ends(), check_due()});
 }
 
 void node_session::wake(core::time_point now)
@@ -124,6 +154,8 @@ void node_session::wake(core::time_point now)
     }
     if (silence_ends() <= now)
         return begin_closing({errc::no_reply, "silent for too long, connection closed"}, now);
+    if (check_due() <= now)
+        check_order(now);
     if (deadline_ > now)
         return;
     deadline_ = core::never;
@@ -137,7 +169,10 @@ void node_session::wake(core::time_point now)
 
 void node_session::shut(core::time_point now)
 {
+    failure last = failure_.code ? failure_ : trouble_;
     begin_closing({errc::closed, "the locker was closed"}, now);
+    if (last.code && state_ != state::shut)
+        failure_ = {last.code, last.text + " (before the locker was closed)"};
     state_ = state::shut;
     started_ = true;
     deadline_ = core::never;
@@ -154,10 +189,14 @@ void node_session::opened(core::time_point now)
     if (state_ != state::connecting)
         return; // closed() will follow
     state_ = state::greeting;
-    last_heard_ = now;
+    last_answered_ = now;
+    behind_since_ = core::never;
+    checking_ = false;
     out_.clear();
     out_begin_ = 0;
     reader_.reset();
+    first_bytes_.clear();
+    pushes_.reset(now);
     handshake_.start(settings_, out_);
 }
 
@@ -178,7 +217,8 @@ void node_session::begin_closing(failure why, core::time_point now)
     deadline_ = core::never;
     while (!requests_.empty()) {
         const request r = requests_.pop();
-        owner_.on_orphaned(node_, r, now);
+        if (r.kind != order_check)
+            owner_.on_orphaned(node_, r, now);
     }
     owner_.on_down(node_, now);
 }
@@ -206,12 +246,16 @@ void node_session::closed(error_code why, core::time_point now)
 
 std::span<char> node_session::read_space()
 {
-    return reader_.prepare(read_size);
+    return space_ = reader_.prepare(read_size);
 }
 
 void node_session::received(std::size_t n, core::time_point now)
 {
-    last_heard_ = now;
+    if (state_ == state::greeting) {
+        first_bytes_.add({space_.data(), n});
+        if (const std::string_view wrong = first_bytes_.objection(); !wrong.empty())
+            return begin_closing({errc::protocol_error, std::string(wrong)}, now);
+    }
     reader_.commit(n);
     take_replies(now);
 }
@@ -229,6 +273,8 @@ void node_session::take_replies(core::time_point now)
         }
         const reply answer = reader_.reply();
         const bool push = answer.front().what == resp::kind::push;
+        if (push && !pushes_.spend(answer, now))
+            return begin_closing({errc::protocol_error, "it says far more than it is asked"}, now);
         if (state_ == state::greeting) {
             if (!push || handshake_.expects(answer))
                 on_handshake_reply(answer, now);
@@ -272,8 +318,20 @@ void node_session::on_request_reply(reply answer, core::time_point now)
 {
     if (requests_written_ == 0)
         return begin_closing({errc::protocol_error, "a reply that nobody asked for"}, now);
+    if (!in_order(requests_.front(), answer))
+        return begin_closing({errc::protocol_error, "it answers requests out of order"}, now);
     const request r = requests_.pop();
     --requests_written_;
+    pushes_.answered();
+    last_answered_ = now;
+    if (requests_.empty())
+        behind_since_ = core::never;
+    else if (behind_since_ == core::never || r.kind == order_check)
+        behind_since_ = now;
+    if (r.kind == order_check) {
+        checking_ = false;
+        return;
+    }
     if (answer.front().what == resp::kind::error) {
         if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
             const auto reason = static_cast<errc>(why.code.value());
@@ -325,7 +383,7 @@ void node_session::stamp_written(std::size_t n, core::time_point now)
         next_written_ -= r.bytes;
         const bool late = now - r.sent > late_after;
         r.sent = std::max(r.sent, now);
-        if (late)
+        if (late && r.kind != order_check)
             owner_.on_sent_late(node_, r, now);
     }
 }

@@ -3,8 +3,10 @@
 #include "core/backoff.hpp"
 #include "core/connection.hpp"
 #include "core/ring.hpp"
+#include "redlock/first_bytes.hpp"
 #include "redlock/handshake.hpp"
 #include "redlock/node_settings.hpp"
+#include "redlock/push_allowance.hpp"
 #include "redlock/vote.hpp"
 #include "resp/reader.hpp"
 
@@ -18,7 +20,7 @@
 
 namespace holdfast::redis {
 
-// What was asked, so that its reply finds its way back. The meaning is the asker's.
+// What was asked, so that its reply finds its way back. The meaning is the asker's; 255 is no kind.
 struct request {
     std::uint64_t reference = 0;
     std::uint32_t bytes = 0; // of the command; the session's own
@@ -49,7 +51,16 @@ protected:
 
 // One node: connects, greets, sends requests in order, matches replies to them, and connects again
 // with growing random pauses. A request that was not answered in time keeps its place, so its late
-// reply can never be taken for another's; only prolonged silence closes the connection.
+// reply can never be taken for another's; only when no request at all is answered for long, the
+// connection is closed.
+//
+// A proxy that swallows requests shifts all later replies. Mostly the next request of another kind
+// gives that away, by a reply of the wrong type. Where it does not, this is how it is found:
+// - Nothing is answered for the silence timeout, whatever else comes. Each answer begins it anew,
+//   so a node that is slow and goes on is not given up, however long the requests behind wait.
+// - For so long each answer has left another request waiting, as it is when one has been swallowed,
+//   and also when there is always something to do. Then the session asks something itself to which
+//   there is one right answer only, and it must come in its place.
 class node_session final : public core::connection {
 public:
     node_session(
@@ -74,8 +85,8 @@ public:
     void has_no_queue() noexcept { keeps_queue_ = false; }
     // Whether it tells us, if we ask for it, when a key changes.
     bool tracks() const noexcept { return state_ == state::ready && handshake_.tracks(); }
-    // Whether no request has been waiting for an answer for longer than that while the node said
-    // nothing at all.
+    // Whether no request has been waiting for an answer for longer than that while the node
+    // answered none.
     bool answers_within(core::duration limit, core::time_point now) const noexcept;
     // Names the server, whatever address it was reached by.
     std::uint64_t identity() const noexcept { return identity_; }
@@ -107,12 +118,13 @@ public:
 
     core::time_point wake_at() const noexcept;
     void wake(core::time_point now);
-    // For good.
+    // For good. What was wrong before can still be read.
     void shut(core::time_point now);
 
     // core::connection
     const core::address& target() const noexcept override { return settings_.where; }
     bool wants_open() const noexcept override;
+    core::time_point opening_ends() const noexcept override { return deadline_; }
     void opened(core::time_point now) override;
     void closed(error_code why, core::time_point now) override;
     std::span<char> read_space() override;
@@ -129,6 +141,9 @@ private:
     void stamp_written(std::size_t n, core::time_point now);
     void begin_closing(failure why, core::time_point now);
     core::time_point silence_ends() const noexcept;
+    core::time_point check_due() const noexcept;
+    void check_order(core::time_point now);
+    bool in_order(const request& r, reply answer);
 
     const std::size_t node_;
     const node_settings settings_;
@@ -142,10 +157,15 @@ private:
     std::uint64_t identity_ = 0;
     unsigned failures_ = 0;                   // to connect, in a row
     core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
-    core::time_point last_heard_{}, connected_at_{}, clock_asked_{};
+    core::time_point last_answered_{}, connected_at_{}, clock_asked_{};
+    core::time_point behind_since_ = core::never; // each answer has left requests waiting
+    bool checking_ = false;                       // whether the order of answers is right
 
     handshake handshake_;
+    first_bytes first_bytes_; // of this connection
+    std::span<char> space_;   // where the next bytes arrive
     resp::reader reader_;
+    push_allowance pushes_;
     core::ring<request> requests_;
     std::size_t requests_written_ = 0; // of these; the others wait, wholly or in part, in `out_`
     std::size_t next_written_ = 0;     // bytes of the first of the others that have gone out

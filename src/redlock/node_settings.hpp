@@ -14,7 +14,8 @@ struct node_settings {
     std::string name; // the address as it may be logged
     std::string user, password;
     std::string client_name;
-    std::string channel{}; // on which we hear that our turn has come; empty: not at all
+    std::string channel{};    // on which we hear that our turn has come; empty: not at all
+    std::string unused_key{}; // nobody's, to try commands on; empty: none is tried
     unsigned database = 0;
     bool fenced = false; // asked for fencing tokens
     bool eviction_allowed = false;

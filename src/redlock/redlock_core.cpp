@@ -43,6 +43,7 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
 {
     for (node_settings& settings : nodes) {
         settings.channel = channel_;
+        settings.unused_key = fence_ ? "hf:" + channel_ : channel_; // as random as that
         settings.fenced = fence_ != nullptr;
         sessions_.push_back(std::make_unique<node_session>(sessions_.size(), std::move(settings),
             static_cast<session_owner&>(*this), jitter_.next()));

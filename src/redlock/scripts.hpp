@@ -18,18 +18,24 @@ struct script {
     std::string_view digest;
 };
 
-// KEYS[1]: the key; ARGV[1]: our token. 1: it was ours and is deleted; 0: it is not ours.
+// KEYS[1]: the key; ARGV[1]: our token. 1: it was ours and is deleted; 0: it is not ours. A key of
+// another type is not ours; a key that cannot be read, for want of rights, say, is an error.
 inline constexpr script release_script{
-    "if redis.pcall('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0",
-    "50d5623029ae729a1d014843c3a004582d24f0cd"};
+    "local v=redis.pcall('get',KEYS[1]) "
+    "if v==ARGV[1] then return redis.call('del',KEYS[1]) end "
+    "if type(v)=='table' and string.sub(v.err,1,9)~='WRONGTYPE' then return v end "
+    "return 0",
+    "ef4ad229b814e1e5ae8505839176b78c3db4d778"};
 
 // KEYS: keys; ARGV: a token and a ttl in ms for each. For each key 1: it is ours and has a new ttl;
-// 0: it is not ours. Never makes a key. A key of another type is not ours.
+// 0: it is not ours. Never makes a key. Keys of another type, and keys that cannot be read: as
+// above.
 inline constexpr script renew_script{
-    "local r={} for i=1,#KEYS do "
-    "if redis.pcall('get',KEYS[i])==ARGV[2*i-1] then r[i]=redis.call('pexpire',KEYS[i],ARGV[2*i]) "
+    "local r={} for i=1,#KEYS do local v=redis.pcall('get',KEYS[i]) "
+    "if v==ARGV[2*i-1] then r[i]=redis.call('pexpire',KEYS[i],ARGV[2*i]) "
+    "elseif type(v)=='table' and string.sub(v.err,1,9)~='WRONGTYPE' then return v "
     "else r[i]=0 end end return r",
-    "323d8a71bb35ae2e78dd951bcf02b326bed830b8"};
+    "9d27c4efdf8a72d3dfd41323fbac818de37c8cc3"};
 
 // The queue of those who wait for a key, at its arbiter: a sorted set, in the order in which they
 // came. Each is named by 32 characters of owner token, 16 of reference (the client's own), and the

@@ -80,10 +80,14 @@ bool link::follow(core::time_point now)
 void link::close() noexcept
 {
     ++socket_number_;
+    if (state_ == state::open && !heard_)
+        silent_ = where_;
     state_ = state::closed;
     waiting_writable_ = false;
     error_code ignored;
-    look_up_ = {};
+    look_up_.forget();
+    next_attempt_.reset();
+    attempts_.clear();
     arrivals_.reset();
     socket_.close(ignored);
 }
@@ -99,7 +103,6 @@ void link::start_opening()
     ++socket_number_;
     state_ = state::opening;
     candidates_.clear();
-    next_candidate_ = 0;
     last_error_ = asio::error::host_not_found;
 
     const core::address& where = connection_.target();
@@ -110,45 +113,78 @@ void link::start_opening()
             candidates_.emplace_back(asio::ip::tcp::endpoint(address, where.port));
         else
             candidates_.emplace_back(asio::local::stream_protocol::endpoint(where.path));
-        return connect_next();
+        return begin_race();
     }
-    look_up_ = look_up(socket_.get_executor(), where.host, where.port,
+    look_up_.start(socket_.get_executor(), where.host, where.port,
         guarded([this](error_code ec, const look_up::endpoints& found) {
             if (ec)
                 return broken(ec, shell::now());
             for (const asio::ip::tcp::endpoint& each : found)
                 candidates_.emplace_back(each);
-            connect_next();
+            begin_race();
         }));
 }
 
-void link::connect_next()
+void link::begin_race()
 {
-    error_code ec;
-    if (next_candidate_ == candidates_.size()) {
+    std::vector<core::address_race::candidate> known;
+    for (const protocol::endpoint& each : candidates_)
+        known.push_back({.ipv6 = each.protocol().family() == AF_INET6,
+            .good = each == good_,
+            .silent = each == silent_});
+    race_.begin(known, shell::now(), connection_.opening_ends());
+    go_on_racing();
+}
+
+void link::go_on_racing()
+{
+    while (const auto next = race_.next(shell::now()))
+        try_address(candidates_[*next]);
+    if (race_.lost()) {
         // Not from inside follow(): the connection hears of it in a turn of its own.
         auto give_up = guarded([this](error_code) { broken(last_error_, shell::now()); });
         return asio::post(socket_.get_executor(), asio::append(std::move(give_up), error_code()));
     }
-    const protocol::endpoint where = candidates_[next_candidate_++];
-    socket_.close(ec);
-    socket_.open(where.protocol(), ec);
-    if (ec) {
-        last_error_ = ec;
-        return connect_next();
-    }
-    // Programs that the user starts shall not keep our connections open.
-    ::fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
-    socket_.async_connect(where, guarded([this](error_code failed) {
-        if (!failed)
-            return on_connected();
-        last_error_ = failed;
-        connect_next();
+    if (race_.next_at() == core::never)
+        return;
+    next_attempt_.emplace(socket_.get_executor(), to_steady(race_.next_at()));
+    next_attempt_->async_wait(guarded([this](error_code ec) {
+        if (!ec)
+            go_on_racing();
     }));
 }
 
-void link::on_connected()
+void link::try_address(const protocol::endpoint& where)
 {
+    const std::size_t number = attempts_.size();
+    protocol::socket& socket = attempts_.emplace_back(socket_.get_executor());
+    error_code ec;
+    socket.open(where.protocol(), ec);
+    if (ec) {
+        last_error_ = ec;
+        return race_.failed(shell::now());
+    }
+    // Programs that the user starts shall not keep our connections open.
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+    socket.async_connect(where, guarded([this, number, where](error_code failed) {
+        if (!failed) {
+            where_ = where;
+            return on_connected(number);
+        }
+        last_error_ = failed;
+        attempts_[number].close(failed);
+        race_.failed(shell::now());
+        go_on_racing();
+    }));
+}
+
+void link::on_connected(std::size_t attempt)
+{
+    ++socket_number_; // what the other attempts come to is of no interest
+    socket_ = std::move(attempts_[attempt]);
+    attempts_.clear();
+    next_attempt_.reset();
+    heard_ = false;
     error_code ec;
     if (connection_.target().path.empty())
         tune(socket_);
@@ -162,6 +198,15 @@ void link::on_connected()
     start_reading();
 }
 
+// A host with several addresses is asked first where it has answered before.
+void link::on_heard()
+{
+    heard_ = true;
+    good_ = where_;
+    if (silent_ == where_)
+        silent_.reset();
+}
+
 void link::start_reading()
 {
     reading_since_ = shell::now();
@@ -169,9 +214,10 @@ void link::start_reading()
     socket_.async_read_some(
         into, guarded([this, arrived = arrivals_](error_code ec, std::size_t n) {
             if (ec)
-                broken(ec, shell::now());
-            else
-                on_read({arrived->data(), n});
+                return broken(ec, shell::now());
+            if (!heard_)
+                on_heard();
+            on_read({arrived->data(), n});
         }));
 }
 

@@ -1,14 +1,18 @@
 #pragma once
 
+#include "core/address_race.hpp"
 #include "core/connection.hpp"
 #include "shell/look_up.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -55,8 +59,11 @@ private:
     auto guarded(Handler handler);
 
     void start_opening();
-    void connect_next();
-    void on_connected();
+    void begin_race();
+    void go_on_racing();
+    void try_address(const protocol::endpoint& where);
+    void on_connected(std::size_t attempt);
+    void on_heard();
     void start_reading();
     void on_read(std::string_view bytes);
     bool take(std::string_view bytes, core::time_point now);
@@ -68,8 +75,13 @@ private:
     look_up look_up_;
     protocol::socket socket_;
     std::vector<protocol::endpoint> candidates_;
-    std::size_t next_candidate_ = 0;
+    core::address_race race_; // of these
+    std::deque<protocol::socket> attempts_;
+    std::optional<asio::steady_timer> next_attempt_;
     error_code last_error_;
+    protocol::endpoint where_; // the socket is connected to
+    bool heard_ = false;       // anything from there
+    std::optional<protocol::endpoint> good_, silent_;
     std::shared_ptr<arrivals> arrivals_; // of this socket
     std::uint64_t socket_number_ = 0;
     core::time_point reading_since_{}, read_until_{}, seemed_empty_at_{};

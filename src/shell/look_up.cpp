@@ -11,11 +11,12 @@
 
 namespace holdfast::shell {
 
-// Where the thread leaves its result. Emptied when nobody waits for it any more.
+// Where the thread leaves its result, if anybody waits for it.
 struct look_up::mailbox {
     std::mutex mutex;
     asio::any_io_executor executor;
     handler done;
+    bool finished = false;
 };
 
 namespace {
@@ -32,16 +33,25 @@ look_up::endpoints resolve(const std::string& host, std::uint16_t port, error_co
 
 } // namespace
 
-look_up::look_up(const asio::any_io_executor& executor, const std::string& host, std::uint16_t port,
-    handler done)
-    : mailbox_(std::make_shared<mailbox>())
+void look_up::start(const asio::any_io_executor& executor, const std::string& host,
+    std::uint16_t port, handler done)
 {
+    if (mailbox_) {
+        const std::lock_guard lock(mailbox_->mutex);
+        if (!mailbox_->finished) {
+            mailbox_->executor = executor;
+            mailbox_->done = std::move(done);
+            return;
+        }
+    }
+    mailbox_ = std::make_shared<mailbox>();
     mailbox_->executor = executor;
     mailbox_->done = std::move(done);
     auto work = [box = mailbox_, host, port] {
         error_code ec;
         endpoints found = resolve(host, port, ec);
         const std::lock_guard lock(box->mutex);
+        box->finished = true;
         if (!box->done)
             return;
         asio::post(box->executor, [done = std::exchange(box->done, nullptr), ec,
@@ -52,16 +62,8 @@ look_up::look_up(const asio::any_io_executor& executor, const std::string& host,
     } catch (const std::system_error&) { // no more threads
         asio::post(executor,
             [done = std::exchange(mailbox_->done, nullptr)] { done(asio::error::no_memory, {}); });
+        mailbox_.reset();
     }
-}
-
-look_up& look_up::operator=(look_up&& other) noexcept
-{
-    if (this != &other) {
-        forget();
-        mailbox_ = std::move(other.mailbox_);
-    }
-    return *this;
 }
 
 void look_up::forget() noexcept
@@ -69,12 +71,9 @@ void look_up::forget() noexcept
     if (!mailbox_)
         return;
     handler unheard; // destroyed outside the mutex: it may own what owns us
-    {
-        const std::lock_guard lock(mailbox_->mutex);
-        unheard = std::exchange(mailbox_->done, nullptr);
-        mailbox_->executor = {};
-    }
-    mailbox_.reset();
+    const std::lock_guard lock(mailbox_->mutex);
+    unheard = std::exchange(mailbox_->done, nullptr);
+    mailbox_->executor = {};
 }
 
 } // namespace holdfast::shell

@@ -121,6 +121,58 @@ BOOST_AUTO_TEST_CASE(row_9_a_name_service_that_never_answers)
     BOOST_TEST(names.asked() >= 3);
 }
 
+// Each attempt to connect waits for the same look-up: there is one thread for each node at most.
+BOOST_AUTO_TEST_CASE(row_9_one_look_up_at_a_time)
+{
+    silent_name_service names;
+    std::vector<endpoint> nodes;
+    for (const char* const each : {"a", "b", "c", "d", "e"})
+        nodes.emplace_back("redis://" + std::string(each) + ".silent.invalid");
+    auto options = quick_options();
+    options.connect_timeout = 20ms;
+    options.reconnect_min = options.reconnect_max = 1ms;
+    play(redlock(nodes, options), 1, [&](scene& s) -> task {
+        const error_code why = co_await acquire_in_vain(s.lock(0), 1s); // 50 attempts
+        BOOST_TEST(why == errc::unreachable, why.message());
+        BOOST_TEST(names.asked() == 5);
+    });
+}
+
+// A host may be known by several addresses, of which some are not answered, as where IPv6 is
+// broken.
+BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_is_silent)
+{
+    redis_server node;
+    black_hole first(2, node.port()), second(3, node.port());
+    named_addresses name("many.holdfast.invalid", {first.host(), second.host(), "127.0.0.1"});
+    const std::string address = "many.holdfast.invalid:" + std::to_string(node.port());
+    play(redlock({"redis://" + address}, quick_options()), 2, [&](scene& s) -> task {
+        co_await acquire_beside_a_fault(s);
+        node.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
+        co_await acquire_beside_a_fault(s);
+    });
+
+    named_addresses none("none.holdfast.invalid", {first.host(), second.host()});
+    const std::string nowhere = "none.holdfast.invalid:" + std::to_string(node.port());
+    play(redlock({"redis://" + nowhere}, quick_options()), 1, [&](scene& s) -> task {
+        const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+        BOOST_TEST(why == errc::unreachable, why.message());
+        expect_blamed(s.locker().stats(), nowhere, "connect timeout");
+    });
+}
+
+// An address that takes a connection and then says nothing is the last one that is tried next time.
+BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_takes_connections_and_is_silent)
+{
+    redis_server node;
+    asio::io_context io;
+    using tcp = asio::ip::tcp;
+    tcp::acceptor mute(io, {asio::ip::make_address("127.0.0.2"), node.port()});
+    named_addresses name("mute.holdfast.invalid", {"127.0.0.2", "127.0.0.1"});
+    play(redlock({"redis://mute.holdfast.invalid:" + std::to_string(node.port())}, quick_options()),
+        1, [&](scene& s) { return acquire_and_release(s.lock(0)); });
+}
+
 BOOST_AUTO_TEST_CASE(row_10_a_minority_that_refuses_connections)
 {
     cluster c(5);

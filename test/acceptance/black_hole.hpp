@@ -14,9 +14,12 @@ namespace holdfast::test {
 /// queue is full, so that the kernel drops what comes.
 class black_hole {
 public:
-    black_hole() : listener_(open_socket())
+    /// At 127.0.0.`host`; port 0: any that is free.
+    explicit black_hole(unsigned host = 1, std::uint16_t port = 0)
+        : host_(host),
+          listener_(open_socket())
     {
-        auto address = loopback(0);
+        auto address = place(port);
         socklen_t size = sizeof address;
         auto* const generic = reinterpret_cast<sockaddr*>(&address);
         if (::bind(listener_, generic, size) == -1 || ::listen(listener_, 0) == -1 ||
@@ -37,7 +40,8 @@ public:
             ::close(each);
     }
 
-    std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+    std::string host() const { return "127.0.0." + std::to_string(host_); }
+    std::string address() const { return host() + ":" + std::to_string(port_); }
     std::string url() const { return "redis://" + address(); }
 
     /// Whether one more connection is taken, which then fills the queue.
@@ -46,13 +50,21 @@ public:
         const int socket = open_socket();
         fillers_.push_back(socket);
         ::fcntl(socket, F_SETFL, O_NONBLOCK);
-        const auto address = loopback(port_);
+        const auto address = place(port_);
         ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
         pollfd ready{.fd = socket, .events = POLLOUT, .revents = 0};
         return ::poll(&ready, 1, 100) == 1; // on loopback it takes microseconds
     }
 
 private:
+    sockaddr_in place(std::uint16_t port) const
+    {
+        auto address = loopback(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host_);
+        return address;
+    }
+
+    unsigned host_;
     int listener_;
     std::uint16_t port_ = 0;
     std::vector<int> fillers_;

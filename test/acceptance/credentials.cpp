@@ -47,6 +47,16 @@ const std::vector<refusal> refusals{
         "NOPERM"},
     {"may not load scripts", [](redis_server& node) { allow(node, {"-script"}); },
         errc::permission_denied, "NOPERM"},
+    {"may not get", [](redis_server& node) { allow(node, {"-get"}); }, errc::permission_denied,
+        "a lease needs GET: NOPERM"},
+    {"may not delete", [](redis_server& node) { allow(node, {"-del"}); }, errc::permission_denied,
+        "a lease needs DEL: NOPERM"},
+    {"may not lengthen", [](redis_server& node) { allow(node, {"-pexpire"}); },
+        errc::permission_denied, "a lease needs PEXPIRE: NOPERM"},
+    {"may not call scripts", [](redis_server& node) { allow(node, {"-evalsha"}); },
+        errc::permission_denied, "a lease needs EVALSHA: NOPERM"},
+    {"may not send scripts", [](redis_server& node) { allow(node, {"-eval"}); },
+        errc::permission_denied, "a lease needs EVAL: NOPERM"},
     {"may not use this key",
         [](redis_server& node) {
             allow(node, {"resetkeys", "~another:*"});
@@ -94,6 +104,44 @@ BOOST_DATA_TEST_CASE(row_17_a_login_that_is_refused, refusals, each)
     each.make(c.nodes[1]);
     play(store, 1, [&](scene& s) { return fail_without_two(s, first, second, each); });
     BOOST_TEST(c.empty_within(0s)); // the third node's grant was given back
+}
+
+task lose_a_right(scene& s, cluster& c)
+{
+    lease held = co_await s.lock(0, unrenewed(60s)).acquire();
+    for (auto& node : c.nodes)
+        allow(node, {"-get"});
+    auto [ec] = co_await held.extend(no_throw);
+    BOOST_TEST(bool(ec));
+    const release_outcome outcome = co_await held.release();
+    BOOST_TEST(outcome == release_outcome::unconfirmed); // and not `expired`: the keys are there
+    const auto nodes = s.locker().stats().nodes;
+    BOOST_TEST(std::count_if(nodes.begin(), nodes.end(), [](const node_stats& node) {
+        return node.last_error == errc::permission_denied;
+    }) >= 2);
+    expect_no_secrets(all_texts(s.locker().stats()), {right});
+}
+
+// What nobody may read is not taken for what belongs to others.
+BOOST_AUTO_TEST_CASE(row_17_a_right_that_is_taken_away_meanwhile)
+{
+    cluster c(3);
+    for (auto& node : c.nodes)
+        allow(node, {});
+    play(store_for(c, "worker:" + right), 1, [&](scene& s) { return lose_a_right(s, c); });
+}
+
+// A command that the server has under another name, or not at all.
+BOOST_AUTO_TEST_CASE(row_17_a_command_that_is_renamed)
+{
+    redis_server node({"--rename-command", "GET", "FETCH"});
+    scene s(redlock({node.url()}, quick_options()));
+    run(s.io, [](scene& all) -> task {
+        const error_code why = co_await fail_at_once(all.lock(0));
+        BOOST_TEST(why == errc::permission_denied, why.message());
+    }(s));
+    expect_blamed(s.locker().stats(), address_of(node), "a lease needs GET: ERR unknown command");
+    s.finish();
 }
 
 task blame_for_a_late_refusal(scene& s, std::string address, fault_proxy& way)

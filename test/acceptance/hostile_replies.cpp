@@ -53,9 +53,10 @@ const std::vector<attack> attacks{
     {"a thousand replies for one request", repeat("+OK\r\n", 1000)},
 };
 
+// Not what the greeting tries on a key that nobody has.
 bool is_request(const scripted_node::words& w)
 {
-    return w[0] == "SET" || w[0].starts_with("EVAL");
+    return w[0] == "SET" || (w[0].starts_with("EVAL") && !w[3].starts_with("holdfast:"));
 }
 
 task work_beside_it(scene& s, const scripted_node& bad)
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(row_39_unexpected_pushes_are_ignored)
         const std::string answer = w[0] == "SET"              ? "+OK\r\n"
                                    : w[0].starts_with("EVAL") ? ":1\r\n"
                                                               : odd.polite_answer(w);
-        return repeat(push, 200) + answer + push;
+        return repeat(push, 100) + answer + push;
     });
     play(redlock({odd.url()}, quick_options()), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();

@@ -6,8 +6,11 @@
 #include <netdb.h>
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -16,6 +19,15 @@ std::condition_variable changed;
 bool silent = false;
 int asked_so_far = 0;
 int waiting = 0;
+
+std::map<std::string, std::vector<std::string>, std::less<>> named;
+
+std::vector<std::string> addresses_of(std::string_view host)
+{
+    const std::lock_guard lock(mutex);
+    const auto found = named.find(host);
+    return found == named.end() ? std::vector<std::string>() : found->second;
+}
 
 int never_mind()
 {
@@ -36,11 +48,19 @@ extern "C" int getaddrinfo(
     const std::string_view host = name == nullptr ? "" : name;
     if (host.ends_with(".silent.invalid"))
         return never_mind();
-    if (host.ends_with(".invalid"))
-        return EAI_NONAME;
     static const auto system =
         reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
-    return system(name, service, hints, result);
+    if (!host.ends_with(".invalid"))
+        return system(name, service, hints, result);
+
+    const auto addresses = addresses_of(host);
+    for (const std::string& each : addresses) {
+        if (const int error = system(each.c_str(), service, hints, result); error != 0)
+            return error; // what there is so far is lost, and the test with it
+        while (*result != nullptr)
+            result = &(*result)->ai_next;
+    }
+    return addresses.empty() ? EAI_NONAME : 0;
 }
 
 namespace holdfast::test {
@@ -58,6 +78,19 @@ silent_name_service::~silent_name_service()
     silent = false;
     changed.notify_all();
     changed.wait(lock, [] { return waiting == 0; });
+}
+
+named_addresses::named_addresses(std::string name, std::vector<std::string> addresses)
+    : name_(std::move(name))
+{
+    const std::lock_guard lock(mutex);
+    named[name_] = std::move(addresses);
+}
+
+named_addresses::~named_addresses()
+{
+    const std::lock_guard lock(mutex);
+    named.erase(name_);
 }
 
 int silent_name_service::asked() const

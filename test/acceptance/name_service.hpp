@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace holdfast::test {
 
 /// While it lives, look-ups of names that end in ".silent.invalid" are not answered. All other
@@ -13,6 +16,18 @@ public:
     ~silent_name_service();
 
     int asked() const; ///< how many look-ups have not been answered
+};
+
+/// While it lives, a name has these addresses, in this order.
+class named_addresses {
+public:
+    named_addresses(std::string name, std::vector<std::string> addresses);
+    named_addresses(const named_addresses&) = delete;
+    named_addresses& operator=(const named_addresses&) = delete;
+    ~named_addresses();
+
+private:
+    std::string name_;
 };
 
 } // namespace holdfast::test

@@ -44,6 +44,7 @@ const std::vector<silence> silences{
 task fail_in_silence(scene& s, cluster& c, const silence& how)
 {
     co_await connect_all(s.locker());
+    c.command({"CONFIG", "RESETSTAT"}); // the greeting tries commands
     how.begin(c.nodes[0]);
     how.begin(c.nodes[1]);
     const auto options = with_ttl(60s);

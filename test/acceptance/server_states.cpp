@@ -70,6 +70,16 @@ BOOST_AUTO_TEST_CASE(row_20_who_waits_for_a_node_that_loads_is_served)
         [&](scene& s) { return wait_for_the_end_of_loading(s, node); });
 }
 
+// Each error code of its own has a line in INFO, and any client can make one.
+BOOST_AUTO_TEST_CASE(row_20_a_node_that_has_much_to_tell_of_itself_is_used)
+{
+    redis_server node;
+    for (int i = 0; i < 2500; ++i)
+        node.command({"EVAL", "return redis.error_reply('E" + std::to_string(i) + " x')", "0"});
+    BOOST_REQUIRE(node.command({"INFO"}).size() > 64u * 1024u);
+    play(redlock({node.url()}, quick_options()), 2, acquire_beside_a_fault);
+}
+
 // A state in which a server refuses to write.
 struct state {
     const char* name;

@@ -39,6 +39,15 @@ BOOST_AUTO_TEST_CASE(random_commands_are_answered_as_by_a_real_server)
     }
 }
 
+// What a greeting asks for.
+BOOST_AUTO_TEST_CASE(sections_of_info_are_those_of_a_real_server)
+{
+    twins both;
+    random_commands random(1);
+    for (const char* const section : {"server", "memory", "nothing"})
+        both.say(both.connected(0), {{"INFO", section}, {"INFO", section, "memory"}}, random);
+}
+
 // Before AUTH nearly all is refused, and too much of it ends the connection; after it, a wrong
 // password changes nothing.
 BOOST_AUTO_TEST_CASE(strangers_are_refused_as_by_a_real_server)

@@ -40,6 +40,7 @@ struct greeting {
         settings.client_name = (choices & 4) != 0 ? "till 7" : "";
         settings.database = (choices & 8) != 0 ? 3 : 0;
         settings.channel = (choices & 16) != 0 ? "holdfast:0123" : "";
+        settings.unused_key = (choices & 32) != 0 ? "holdfast:0123" : "";
     }
 
     void start()

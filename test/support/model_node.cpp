@@ -35,6 +35,13 @@ std::string name_of_script(std::string_view text)
                                        : "RENEW";
 }
 
+// A command of the greeting that is tried on a key which nobody has.
+bool is_trial(redis_model::arguments command)
+{
+    const std::size_t key = command[0].starts_with("EVAL") ? 3 : 1;
+    return command.size() > key && command[key].starts_with("holdfast:");
+}
+
 } // namespace
 
 model_node::model_node(std::string run_id)
@@ -112,6 +119,8 @@ std::optional<std::string> model_node::note(redis_model::arguments command)
     static const std::set<std::string_view> greeting{
         "HELLO", "CLIENT", "INFO", "SCRIPT", "ROLE", "SUBSCRIBE"};
     std::string name(command[0]), line = name;
+    if (is_trial(command) && !greeting.contains(name))
+        return std::nullopt;
     if (name == "EVAL" || name == "EVALSHA") {
         const bool by_text = name == "EVAL";
         line = name = name_of_script(command[1]);

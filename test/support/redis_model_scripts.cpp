@@ -149,7 +149,7 @@ void redis_model::call::release(const known_script& s, arguments names, argument
 {
     const bool fails = s.what == known_script::releases_by_manual;
     if (names.empty())
-        return fails ? script_error(s, null_argument) : integer(0);
+        return fails ? script_error(s, null_argument) : error(null_argument);
     const auto found = look_up(names[0]);
     watch(names);
     if (found == none())

@@ -128,17 +128,25 @@ void redis_model::call::client_id()
     integer(static_cast<std::int64_t>(from.id));
 }
 
-// Of all sections, it has one.
+// Of all sections, it has two.
 void redis_model::call::info()
 {
-    const auto shows = [](std::string_view section) {
-        return same(section, "server") || same(section, "default") || same(section, "all") ||
-               same(section, "everything");
+    const auto wants = [&](std::string_view wanted) {
+        return argv.size() == 1 ||
+               std::any_of(argv.begin() + 1, argv.end(), [&](std::string_view section) {
+                   return same(section, wanted) || same(section, "default") ||
+                          same(section, "all") || same(section, "everything");
+               });
     };
-    if (argv.size() > 1 && std::none_of(argv.begin() + 1, argv.end(), shows))
-        return verbatim("");
-    verbatim("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:" +
-             server.run_id_ + "\r\n");
+    std::string sections;
+    if (wants("server"))
+        sections = "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:" +
+                   server.run_id_ + "\r\n";
+    if (wants("memory"))
+        sections += std::string(sections.empty() ? "" : "\r\n") + "# Memory\r\nmaxmemory:" +
+                    (server.state == trouble::out_of_memory ? "1" : "0") +
+                    "\r\nmaxmemory_policy:noeviction\r\n";
+    verbatim(sections);
 }
 
 void redis_model::call::role()

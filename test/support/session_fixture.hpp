@@ -101,8 +101,9 @@ struct session_fixture : redis::session_owner {
             return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
         };
         receive("%1\r\n+role\r\n+master\r\n");
-        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob(redis::release_script.digest) +
-                blob(redis::renew_script.digest) + blob(redis::pass_on_script.digest));
+        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
+                blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
+                blob(redis::pass_on_script.digest));
         session.written(session.output().size(), now);
     }
 

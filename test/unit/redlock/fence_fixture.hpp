@@ -101,7 +101,10 @@ private:
                 if (command[2] == s.text)
                     return blob(s.digest);
         }
-        return command[0] == "CLIENT" ? "+OK\r\n" : "";
+        if (command[0] == "CLIENT")
+            return "+OK\r\n";
+        const std::size_t key = command[0].starts_with("EVAL") ? 3 : 1;
+        return command[key].starts_with("hf:holdfast:") ? ":0\r\n" : ""; // it is only tried
     }
 
     std::string run_id_;

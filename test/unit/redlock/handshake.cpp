@@ -26,7 +26,8 @@ std::string blob(std::string_view text)
     return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
-const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n");
+const std::string memory = blob("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
+const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n") + memory;
 const std::string scripts =
     blob(release_script.digest) + blob(renew_script.digest) + blob(pass_on_script.digest);
 
@@ -97,6 +98,16 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
     BOOST_TEST(!g.h.subscribed());
 }
 
+// INFO as a whole may be of any length; what is needed of it is not. Servers before 7.0 take one
+// section in a request.
+BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
+{
+    greeting g;
+    BOOST_TEST(g.run(hello + ok + ok + info + scripts));
+    BOOST_TEST(g.sent().find("\nINFO server\nINFO memory\n") != std::string::npos);
+    BOOST_TEST(g.sent().find("\nINFO\n") == std::string::npos);
+}
+
 // Who wants to hear of his turn subscribes: that is answered by a push, or by an error where it is
 // forbidden, and then the node keeps no queue for us.
 BOOST_AUTO_TEST_CASE(subscribes)
@@ -152,7 +163,7 @@ BOOST_AUTO_TEST_CASE(with_fencing)
     BOOST_TEST(g.sent().find(enqueue_script.text) == std::string::npos);
     old.settings.password = "s3cret";
     old.settings.client_name = "shop";
-    old.settings.database = 3; // the longest greeting of all
+    old.settings.database = 3;
     BOOST_TEST(old.run(hello_unknown + ok + "*2\r\n+master\r\n:0\r\n" + ok + ok + ok + ok + info +
                        loaded + time + last));
     BOOST_TEST((old.result == handshake::outcome::ready));
@@ -171,6 +182,75 @@ BOOST_AUTO_TEST_CASE(with_fencing)
         fenced().refuses(errc::protocol_error, before + no_time);
     fenced().refuses(errc::protocol_error,
         hello + ok + ok + info + blob(release_script.digest) + blob(renew_script.digest));
+}
+
+// What a lease will need is tried beforehand, on a key that nobody has. A command that is
+// forbidden, or renamed, is named; that this key is not ours to use proves nothing, and what
+// refuses for a while refuses later as well, if it must.
+BOOST_AUTO_TEST_CASE(missing_rights)
+{
+    constexpr std::size_t count = 5;
+    const std::string names[count]{"GET", "DEL", "PEXPIRE", "EVALSHA", "EVAL"};
+    const std::string nothing[count]{"_\r\n", ":0\r\n", ":0\r\n", ":0\r\n", ":0\r\n"};
+    const auto answers = [&](std::size_t which, const std::string& instead) {
+        std::string all = hello + ok + ok + info + scripts;
+        for (std::size_t i = 0; i < count; ++i)
+            all += i == which ? instead : nothing[i];
+        return all;
+    };
+    const auto trying = [] {
+        greeting g;
+        g.settings.unused_key = "holdfast:0123";
+        return g;
+    };
+    greeting g = trying();
+    BOOST_TEST(g.run(answers(count, "")));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    const std::string text(release_script.text), digest(release_script.digest);
+    BOOST_TEST(
+        g.sent().ends_with("\nGET holdfast:0123\nDEL holdfast:0123\n"
+                           "PEXPIRE holdfast:0123 1\nEVALSHA " +
+                           digest + " 1 holdfast:0123 \nEVAL " + text + " 1 holdfast:0123 \n"));
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const std::string& refusal :
+            {"-NOPERM this user has no permissions to run the 'x' command\r\n"s,
+                "-NOPERM this user has no permissions to run the 'x' command or its "
+                "subcommand\r\n"s,
+                "-NOPERM User key has no permissions to run the 'x' command\r\n"s,
+                "-ERR unknown command `x`, with args beginning with: `holdfast:0123`, \r\n"s}) {
+            greeting missing = trying();
+            missing.refuses(errc::permission_denied, answers(i, refusal));
+            BOOST_TEST(missing.h.why().text.starts_with("a lease needs " + names[i] + ": "));
+            BOOST_TEST(missing.h.why().text.find("holdfast:") == std::string::npos);
+        }
+        for (const std::string& refusal :
+            {"-NOPERM this user has no permissions to access one of the keys used as "
+             "arguments\r\n"s,
+                "-NOPERM No permissions to access a key\r\n"s, "-OOM command not allowed\r\n"s,
+                "-MISCONF no disk\r\n"s, "-NOSCRIPT none\r\n"s}) {
+            greeting other = trying();
+            BOOST_TEST(other.run(answers(i, refusal)));
+            BOOST_TEST((other.result == handshake::outcome::ready));
+        }
+    }
+}
+
+// All that a greeting can have.
+BOOST_AUTO_TEST_CASE(the_longest_greeting)
+{
+    greeting g;
+    g.settings.fenced = true;
+    g.settings.client_name = "shop";
+    g.settings.database = 3;
+    g.settings.channel = "mine";
+    g.settings.unused_key = "hf:mine";
+    BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + blob(release_script.digest) +
+                     blob(fenced_renew_script.digest) + blob(fenced_acquire_script.digest) +
+                     blob(raise_script.digest) + "*2\r\n" + blob("1700000000") + blob("0") +
+                     blob(pass_on_script.digest) + "_\r\n:0\r\n:0\r\n:0\r\n:0\r\n" + ok +
+                     ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
+    BOOST_TEST((g.result == handshake::outcome::ready));
+    BOOST_TEST(g.h.subscribed());
 }
 
 // User and password go with HELLO; without a user it is the default one.
@@ -213,8 +293,8 @@ BOOST_AUTO_TEST_CASE(niceties_may_fail)
 BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
 {
     const auto evicting = [](const std::string& limit, const std::string& policy) {
-        return blob("# Server\r\nrun_id:abc\r\n# Memory\r\nmaxmemory:" + limit +
-                    "\r\nmaxmemory_policy:" + policy + "\r\n");
+        return blob("# Server\r\nrun_id:abc\r\n") +
+               blob("# Memory\r\nmaxmemory:" + limit + "\r\nmaxmemory_policy:" + policy + "\r\n");
     };
     greeting().refuses(
         errc::misconfigured_node, hello + ok + ok + evicting("1000000", "volatile-ttl"));
@@ -230,7 +310,7 @@ BOOST_AUTO_TEST_CASE(without_permission_to_ask)
 {
     const std::string noperm = "-NOPERM no permissions to run this command\r\n";
     greeting g, old;
-    BOOST_TEST(g.run(hello + ok + ok + noperm + scripts));
+    BOOST_TEST(g.run(hello + ok + ok + noperm + noperm + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
     BOOST_TEST(g.h.run_id() == "");
     BOOST_TEST(old.run(hello_unknown + noperm + ok + ok + info + scripts));
@@ -249,6 +329,12 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_independent_primary)
     greeting().refuses(errc::misconfigured_node, says("standalone", "sl\x1b[1mave"));
     greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+slave\r\n");
     greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+sentinel\r\n");
+    for (const std::string& silent : {says("standalone", ""), "%1\r\n+mode\r\n+standalone\r\n"s,
+             hello_unknown + "*1\r\n+\r\n"}) {
+        greeting g;
+        g.refuses(errc::misconfigured_node, silent);
+        BOOST_TEST(g.h.why().text == "the node does not say that it is a primary");
+    }
     greeting().refuses(errc::misconfigured_node,
         hello_unknown + "*1\r\n+master\r\n" + wrong + wrong + blob("redis_mode:cluster\r\n"));
 }

@@ -125,6 +125,53 @@ BOOST_AUTO_TEST_CASE(shut)
     BOOST_TEST((session.now() == reach::down));
 }
 
+// The last trouble with a node can be read when the locker is closed: people look then.
+BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
+{
+    connect();
+    send(1);
+    receive("-OOM full\r\n");
+    session.shut(now);
+    BOOST_TEST((session.stats().last_error == errc::node_error));
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+    session.shut(now);
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+
+    session_fixture refused, well;
+    refused.wake_until(now);
+    refused.session.closed(holdfast::asio::error::connection_refused, now);
+    refused.session.shut(now);
+    BOOST_TEST(refused.session.stats().reason.starts_with("Connection refused"));
+    well.connect();
+    well.session.shut(now);
+    BOOST_TEST((well.session.stats().last_error == errc::closed));
+    BOOST_TEST(well.session.stats().reason == "the locker was closed");
+}
+
+// A port of another kind is called by its name, as soon as the first bytes tell.
+BOOST_AUTO_TEST_CASE(ports_of_another_kind)
+{
+    const std::pair<std::string, std::string> others[]{
+        {"HTTP/1.1 400 Bad Request\r\n", "the port speaks HTTP, not the protocol of Redis"},
+        {"\x15\x03\x03", "the port speaks TLS, which was not asked for"},
+        {"\x16\x03", "the port speaks TLS, which was not asked for"}};
+    for (const auto& [bytes, text] : others) {
+        session_fixture at_once, one_by_one;
+        at_once.open();
+        at_once.receive(bytes);
+        BOOST_TEST(at_once.session.stats().reason == text);
+        BOOST_TEST((at_once.session.last_failure().code == errc::protocol_error));
+        BOOST_TEST(!at_once.session.wants_open());
+        one_by_one.open();
+        for (std::size_t i = 0; one_by_one.session.wants_open() && i < bytes.size(); ++i)
+            one_by_one.receive(bytes.substr(i, 1));
+        BOOST_TEST((one_by_one.session.last_failure().code == errc::protocol_error));
+    }
+    open();
+    receive("-HTTP/ is not spoken here\r\n");
+    BOOST_TEST(session.stats().reason.find("the port speaks") == std::string::npos);
+}
+
 // One that was never woken before it was shut is over as well.
 BOOST_AUTO_TEST_CASE(shut_before_the_start)
 {

@@ -111,24 +111,146 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error)
     BOOST_TEST(session.stats().reason == "");
 }
 
-// Silence while a request is unanswered closes the connection in the end; any byte prolongs it, and
-// an idle connection may be silent for ever.
+// Silence while a request is unanswered closes the connection in the end: only an answer prolongs
+// it, and not a byte of one, nor a push. An idle connection may be silent for ever.
 BOOST_AUTO_TEST_CASE(silence)
 {
     connect();
     wake_until(at(1h));
     send(1);
+    send(2);
     BOOST_TEST(session.wake_at() == now + 10s);
     wake_until(at(1h + 5s));
-    receive(">1\r\n+hint\r\n");
-    BOOST_TEST(told() == "push:hint ");
+    receive(":1\r\n");
+    BOOST_TEST(told() == "1=1 ");
     BOOST_TEST(session.wake_at() == now + 10s);
+    wake_until(at(1h + 14s));
+    receive(">1\r\n+hint\r\n:");
+    BOOST_TEST(told() == "push:hint ");
     wake_until(at(1h + 15s - 1ns));
     BOOST_TEST(told() == "");
     wake_until(at(1h + 15s));
-    BOOST_TEST(told() == "1? down ");
+    BOOST_TEST(told() == "2? down ");
     BOOST_TEST((session.last_failure().code == errc::no_reply));
     BOOST_TEST(!session.wants_open());
+}
+
+// Something between us and the node has swallowed the first request: each reply is taken for that
+// to the request before. That is found however long the replies go on, by a question to which there
+// is one answer only.
+BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
+{
+    connect();
+    send(1); // and lost
+    int seconds = 0;
+    for (bool asked = false; session.wants_open() && seconds < 100; ++seconds) {
+        session.written(session.output().size(), now);
+        send(static_cast<std::uint64_t>(seconds) + 2);
+        session.written(session.output().size(), now);
+        receive(asked ? "$40\r\n" + std::string(release_script.digest) + "\r\n" : "+OK\r\n");
+        wake_until(now + 1s);
+        asked = session.output().find("SCRIPT") != std::string_view::npos;
+    }
+    BOOST_TEST(seconds == 11);
+    BOOST_TEST(session.last_failure().text == "it answers requests out of order");
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(told().ends_with("12? down "));
+}
+
+// A node that always has something left to do, and answers all of it in turn, is not given up
+// however long that takes: it is asked that question now and then.
+BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
+{
+    connect();
+    const std::string digest = "$40\r\n" + std::string(release_script.digest) + "\r\n";
+    std::string unanswered = "xxxxxxxx"; // of which a `c` is the question
+    for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
+        send(r);
+    session.written(session.output().size(), now);
+    int asked = 0;
+    for (std::uint64_t r = 9; r < 100; ++r) {
+        wake_until(now + 9s);
+        if (!session.output().empty()) {
+            BOOST_TEST(session.output().find("SCRIPT") != std::string_view::npos);
+            session.written(session.output().size(), now);
+            unanswered += 'c';
+            ++asked;
+        }
+        receive(unanswered.front() == 'c' ? digest : ":1\r\n");
+        unanswered.erase(0, 1);
+        send(r);
+        session.written(session.output().size(), now);
+        unanswered += 'x';
+    }
+    BOOST_TEST(session.wants_open());
+    BOOST_TEST(asked > 5);
+    BOOST_TEST(told().find('?') == std::string::npos);
+}
+
+// What a node says without being asked costs us time: a flood of it ends the connection, and the
+// next one comes after a pause.
+BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
+{
+    connect();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 20'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::at_first + 1);
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(session.last_failure().text == "it says far more than it is asked");
+    session.closed(error_code(), now);
+    BOOST_TEST(session.wake_at() >= now + 1s);
+
+    // Not more than a thousand a second, for as long as it likes.
+    session_fixture slow, fast;
+    slow.connect();
+    fast.connect();
+    for (int i = 0; i < 100'000; ++i) {
+        slow.now += 1ms;
+        slow.receive(">1\r\n+x\r\n");
+        fast.now += 500us;
+        if (fast.session.wants_open())
+            fast.receive(">1\r\n+x\r\n");
+    }
+    BOOST_TEST(slow.session.wants_open());
+    BOOST_TEST(!fast.session.wants_open());
+}
+
+// What follows from our requests is no flood, at any rate; but it is not saved up for ever.
+BOOST_AUTO_TEST_CASE(pushes_that_were_asked_for)
+{
+    connect();
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        session.written(1, now);
+        receive(":1\r\n>1\r\n+x\r\n>1\r\n+x\r\n");
+    }
+    BOOST_TEST(session.wants_open());
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        session.written(1, now);
+        receive(":1\r\n");
+    }
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 200'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::most + 1);
+}
+
+// A long push costs as much as many short ones.
+BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
+{
+    connect();
+    const std::string many = ">1000\r\n" + [] {
+        std::string values;
+        for (int i = 0; i < 1000; ++i)
+            values += ":1\r\n";
+        return values;
+    }();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < push_allowance::at_first; ++taken)
+        receive(many);
+    BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
 }
 
 // Too many requests, too many bytes, or a long silence: requests that may be left out should be.
