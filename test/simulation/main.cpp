@@ -81,9 +81,10 @@ try {
             "whose locks, see --locks")
         ("locks", "list them")
         ("contended", "only worlds in which many want one resource")
-        ("burst", "only worlds in which many locks are asked for at once, more than can be served;\n"
-            "each attempt costs as much more as there are fewer of them")
-        ("full", "as --burst, with 100,000 at once, each of which costs what it does in a real process")
+        ("burst", "only worlds in which many locks are asked for at once, more than can be\n"
+            "served; each attempt costs as much more as there are fewer of them")
+        ("full", "as --burst, with 100,000 at once, each of which costs what it does in a\n"
+            "real process")
         ("fenced", "only worlds in which the locks give tokens")
         ("until-caught", "stop at the first violation; exit status 0 if there was one");
     // clang-format on
