@@ -70,7 +70,7 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     claim& c = claims_[id];
     c.begin(tag, lock_of(resource), token, terms, sessions_.size());
     if (fence_)
-        c.begin_fence();
+        c.begin_fence(fence_->supply.block(c.hash, fence_->clock.floor(now), terms.others_follow));
     const bool in_turn =
         terms.queue == core::queueing::now ||
         (terms.queue == core::queueing::if_contended && contention_.knows(c.hash, now));
@@ -231,8 +231,10 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
     claim_ends_.erase(slot_index(id));
     backend_event granted{
         .kind = backend_event::what::granted, .tag = c.tag, .valid_until = valid_until};
-    if (c.fence)
+    if (c.fence) {
         granted.fence = c.fence->round.token();
+        fence_->supply.published(c.hash, c.last_token());
+    }
     emit(granted);
 }
 
@@ -343,18 +345,18 @@ void redlock_core::forget(claim_id id)
 }
 
 // If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason. So is a quarantine, which is over some time.
+// that fault is the reason. So is a quarantine, which is over some time, and what clocks do.
 redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexcept
 {
-    std::size_t hopeless = 0, in_quarantine = 0;
+    std::size_t hopeless = 0, passing = 0;
     errc reason = errc::unreachable;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const vote v = c.votes().of(i);
         const auto trouble = c.fence ? c.fence->troubles[i] : fence_trouble::none;
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (trouble == fence_trouble::quarantine) {
-            ++in_quarantine;
+        if (passes(trouble)) {
+            ++passing;
             continue;
         }
         const error_code code = trouble != fence_trouble::none ? error_code(meaning_of(trouble))
@@ -364,7 +366,7 @@ redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexc
     }
     if (hopeless >= blocking(c.nodes()))
         return {reason};
-    if (hopeless + in_quarantine >= blocking(c.nodes()))
+    if (hopeless + passing >= blocking(c.nodes()))
         return {errc::fencing_unavailable, true};
     return {};
 }
