@@ -233,7 +233,7 @@ void theme_of_split_votes(plan& p, dice& chance)
     p.between_faults = p.shortest_delay * (1 + static_cast<int>(chance.below(10)));
     p.longest_fault = 50ms;
     p.fence.emplace().ahead = 10ms;
-    p.node_clocks_differ = chance.chance(0.5) ? 1000ms : milliseconds(1000h);
+    p.node_clocks_differ = chance.chance(0.5) ? 100ms : 1000ms;
 }
 
 // Nobody asks for so long that the counters are over.
@@ -246,6 +246,30 @@ void theme_of_forgotten_counters(plan& p, dice& chance)
     p.users = 1;
 }
 
+// One name is granted as often as nodes and network can, and nodes lose what they have.
+void theme_of_a_hot_name(plan& p, dice& chance)
+{
+    p.nodes = chance.chance(0.5) ? 1 : 3;
+    p.processes = 1 + chance.below(2);
+    p.client_ppm.resize(p.processes, 0);
+    p.users = chance.chance(0.5) ? 1 : 4;
+    p.resources = 1;
+    p.lateness = 1us;
+    p.shortest_delay = 5us;
+    p.longest_delay = 10us;
+    p.node_timeout.reset();
+    p.options.retry_min = 1ms;
+    p.options.retry_max = 10ms;
+    p.users_do = {};
+    p.users_do.longest_hold = p.users_do.longest_pause = 2us;
+    p.faults = {chance.chance(0.5) ? fault::node_forgot_now : fault::node_flushed};
+    p.between_faults = chance.of_any_size(100ms, 1s);
+    p.fence.emplace().ahead = 10ms;
+    p.node_clocks_differ = 1ms;
+    p.leases = 8000;
+    p.events = 200'000;
+}
+
 void choose_fenced_theme(plan& p, dice& chance, bool contended)
 {
     constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
@@ -253,7 +277,8 @@ void choose_fenced_theme(plan& p, dice& chance, bool contended)
         theme_of_split_votes, theme_of_split_votes};
     if (contended)
         theme_of_crowds(p, chance);
-    themes[chance.below(themes.size())](p, chance);
+    const bool hot = chance.chance(0.05); // these take long
+    (hot ? theme_of_a_hot_name : themes[chance.below(themes.size())])(p, chance);
     p.faulty_nodes = p.nodes > 2 && chance.chance(0.3) ? (p.nodes - 1) / 2 : p.nodes;
     if (chance.chance(0.3)) {
         p.lost_pushes = chance.fraction();
@@ -262,8 +287,9 @@ void choose_fenced_theme(plan& p, dice& chance, bool contended)
     consider(p);
 }
 
-// The locks give tokens, whatever else the world is about. Tokens go up for ever, unless nodes
-// forget their counters while their clocks are wrong.
+// The locks give tokens, whatever else the world is about. Tokens go up for ever, whatever nodes
+// forget, as long as no clock is set back by half of the quarantine. And there is a majority that
+// can store them as long as the clocks of nodes are not so far apart.
 void fence(plan& p, dice& chance)
 {
     redis::fence_settings& f = p.fence ? *p.fence : p.fence.emplace();
@@ -271,23 +297,22 @@ void fence(plan& p, dice& chance)
         on(p, fault::node_forgot) || on(p, fault::node_forgot_now) || on(p, fault::node_flushed);
     const bool counters_end = f.counter_lifetime != 0ms;
     const bool clocks_are_set = on(p, fault::clock_set_forward) || on(p, fault::clock_set_back);
-    const bool clocks_matter = (nodes_forget || counters_end) && !clocks_are_set;
-    constexpr std::array<milliseconds, 4> differences{1ms, 10ms, 1000ms, 1000h};
+    constexpr std::array<milliseconds, 4> differences{1ms, 10ms, 100ms, 1000ms};
     if (f.ahead == 0ms)
-        p.node_clocks_differ = differences[chance.below(clocks_matter ? 2 : 4)];
-    if (clocks_matter) {
-        for (std::int64_t& rate : p.node_ppm)
-            rate /= 50;
+        p.node_clocks_differ = differences[chance.below(differences.size())];
+    milliseconds apart = p.node_clocks_differ;
+    if (clocks_are_set) {
+        p.set_forward_in_all = 1s;
+        apart += 1s + std::chrono::ceil<milliseconds>(p.longest_fault);
     }
 
     constexpr std::array<milliseconds, 3> aheads{10ms, 100ms, 300ms};
     if (f.ahead == 0ms)
         f.ahead = aheads[chance.below(aheads.size())];
-    // The clocks of two nodes differ by 30 ms at most where it matters, at the end of a world.
+    const auto ahead = std::chrono::floor<milliseconds>(f.ahead);
     const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl * 102 / 100) +
-                               milliseconds(chance.below(2) * 100) +
-                               std::chrono::floor<milliseconds>(f.ahead) + 2 * 30ms;
-    f.quarantine = std::max<milliseconds>(least, 1s);
+                               milliseconds(chance.below(2) * 100) + ahead;
+    f.quarantine = std::max<milliseconds>({least, 1s, 4 * (apart + ahead)});
     f.counter_lifetime = counters_end         ? f.quarantine
                          : chance.chance(0.5) ? core::duration(168h)
                                               : core::duration(0ms);
@@ -303,7 +328,6 @@ void fence(plan& p, dice& chance)
     p.given.fenced = true;
     p.given.nodes_remember = true; // or are in quarantine
     p.given.nodes_forget = nodes_forget || counters_end;
-    p.given.counters_remain = !(nodes_forget || counters_end) || clocks_matter;
     if (on(p, fault::locks_vanished))
         p.given.clocks_run_right = false; // as good as that
 }
@@ -389,8 +413,10 @@ plan make_plan(dice& chance, const wishes& w)
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
     if (w.fenced)
         fence(p, chance);
-    p.leases = 50;
-    p.events = 4000;
+    if (p.leases == 0) {
+        p.leases = 50;
+        p.events = 4000;
+    }
     return p;
 }
 

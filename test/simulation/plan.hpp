@@ -56,6 +56,7 @@ struct plan {
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
     std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less, at the beginning
+    nanoseconds set_forward_in_all{nanoseconds::max()};    // each node's clock, by faults
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop
     nanoseconds shortest_delay{}, longest_delay{};
@@ -82,6 +83,7 @@ struct plan {
     {
         const auto everybody = static_cast<std::int64_t>(processes * users);
         return std::chrono::seconds(30) + longest_ttl * 5 +
+               (fence ? fence->quarantine * 2 : nanoseconds(0)) +
                everybody * 20 * (users_do.longest_hold + options.retry_max);
     }
 };

@@ -92,6 +92,7 @@ private:
             servers_.push_back(std::make_unique<server>(
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
             net_.add(*servers_.back());
+            servers_.back()->allow_forward(plan_.set_forward_in_all);
             if (plan_.nodes_have_records)
                 servers_.back()->remember(*plan_.fence);
             if (!plan_.queue)

@@ -42,7 +42,8 @@ struct redis_model::call::fenced {
     lua_number grants_from(const std::optional<std::string>& stored);
     bool wait(bool held) const;
     double start(lua_number last, double from) const;
-    bool has_no_tokens(const std::optional<std::string>& highest, double first);
+    bool has_no_tokens(const std::optional<std::string>& holder,
+        const std::optional<std::string>& highest, double first);
     void acquire();
     void raise();
     void renew();
@@ -238,13 +239,12 @@ double redis_model::call::fenced::start(lua_number last, double from) const
 }
 
 // What is answered instead of a grant whose first token would be `first`.
-bool redis_model::call::fenced::has_no_tokens(
+bool redis_model::call::fenced::has_no_tokens(const std::optional<std::string>& holder,
     const std::optional<std::string>& highest, double first)
 {
     // local over=start+ARGV[5]-(now+math.floor(ARGV[7]/2)+1)*1024
     const double over = first + *number_of(5) - most(std::floor(*number_of(7) / 2));
     const word mode = value(1);
-    const auto holder = read(*key(1));
     const bool mine = holder && holder == value(2);
     // if mine and (mode=='confirm' or mode=='again') or not m[2] and mode~='confirm' then
     const bool may_grant =
@@ -293,7 +293,7 @@ void redis_model::call::fenced::acquire()
     const bool mine = holder == me;
     // local last=m[3] and tonumber(m[3])
     const double first = start(highest ? to_number(*highest) : std::nullopt, *from);
-    if (has_no_tokens(highest, first))
+    if (has_no_tokens(holder, highest, first))
         return;
     bool grants = false;
     if (mode == "ask") {
