@@ -137,9 +137,9 @@ struct redlock_options {
 /// write. A node in quarantine, or whose counter is spoilt or too far ahead, does not count. Where
 /// that prevents a majority, `acquire()` fails with `errc::fencing_unavailable`, and
 /// `locker::stats()` says why: at once for what a person must mend, or what takes longer than a
-/// quarantine; at the end of `wait` for a quarantine, and for clocks that differ. Clients need INFO,
-/// TIME, and the rights in the README; a connection by a proxy that survives a restart of the node
-/// behind it defeats the quarantine.
+/// quarantine; at the end of `wait` for a quarantine, and for clocks that differ. Clients need
+/// INFO, TIME, and the rights in the README; a connection by a proxy that survives a restart of the
+/// node behind it defeats the quarantine.
 ///
 /// The nodes must be independent primaries (no replicas of each other) and every client must be
 /// given the same nodes. One node is the same algorithm with a majority of one. With an even

@@ -82,7 +82,7 @@ inline constexpr script fenced_acquire_script{
     "if not last and redis.call('exists',c)==1 then return {-2,0,now} end "
     "if not (start<9007199253692416) then return {-2,0,now} end "
     "if ARGV[4]+0>0 and (now-math.floor(ARGV[7]/2))*1024>ARGV[4]+0 then return {-6,0,now} end "
-    "if over>0 then return {-5,math.ceil(over/1024),now} end "
+    "if not (over<=0) then return {-5,math.ceil(over/1024),now} end "
     "end "
     "if mode=='ask' then grants=not m[2] "
     "elseif mode=='confirm' then grants=mine "
@@ -112,7 +112,7 @@ inline constexpr script fenced_acquire_script{
     "if mode~='ask' then redis.call('set',l,me,'px',ttl) "
     "elseif not redis.call('set',l,me,'px',ttl,'nx') then return {-4,0,now} end "
     "return {start,0,now}",
-    "0dde5abd85783fbbbdbc61028191faeb28e7a6c2"};
+    "82da885bd67e36f7e8a519191c2c8d098dd07c61"};
 
 // KEYS: the lock; its counter. ARGV: our token; the counter as our grant has left it; the end of
 // the block that we want; how long a counter is kept; how many ms ahead of its clock a node stores
@@ -120,11 +120,11 @@ inline constexpr script fenced_acquire_script{
 inline constexpr script raise_script{
     "if redis.pcall('get',KEYS[1])==ARGV[1] and redis.pcall('get',KEYS[2])==ARGV[2] then "
     "local t=redis.call('time') "
-    "if ARGV[3]-(t[1]*1000+math.floor(t[2]/1000)+ARGV[5]+1)*1024>=0 then return -1 end "
+    "if not (ARGV[3]-(t[1]*1000+math.floor(t[2]/1000)+ARGV[5]+1)*1024<0) then return -1 end "
     "if ARGV[4]=='0' then redis.call('set',KEYS[2],ARGV[3]) else "
     "redis.call('set',KEYS[2],ARGV[3],'px',ARGV[4]) end "
     "return 1 end return 0",
-    "8bd4b4fe78905addb54149e72140c0964cf0deff"};
+    "e014b4fbd4b536a765d95656d0d8266af9a86047"};
 
 // KEYS: a lock and its counter for each. ARGV[1]: how long a counter is kept; ARGV[2]: how many ms
 // ahead of its clock a node stores a token; then for each: our token, a ttl in ms, the end of our
@@ -139,12 +139,12 @@ inline constexpr script fenced_renew_script{
     "r[i]=redis.call('pexpire',l,ttl) "
     "local stored=redis.pcall('get',c) "
     "if not stored or (type(stored)=='string' and (tonumber(stored) or 0)<tonumber(last)) then "
-    "if tonumber(last)>=most then "
+    "if not (tonumber(last)<most) then "
     "elseif keep=='0' then redis.pcall('set',c,last) else redis.pcall('set',c,last,'px',keep) end "
     "elseif keep~='0' then redis.call('pexpire',c,keep) end "
     "else r[i]=0 end "
     "end "
     "return r",
-    "a38039261f6c9437a949259f88b1ccbbcdd347ad"};
+    "d36d25078594eae37b70324a29435daf00eb6ed5"};
 
 } // namespace holdfast::redis

@@ -159,8 +159,8 @@ void happenings(const world& w, const rules& how, unsigned last_tick, const Visi
 {
     for (std::size_t i = 0; i < nodes; ++i)
         happenings_at(w, i, how, last_tick, visit);
-    const auto [earliest, latest] = std::minmax_element(w.all.begin(), w.all.end(),
-        [](const node& a, const node& b) { return a.clock < b.clock; });
+    const auto [earliest, latest] = std::minmax_element(
+        w.all.begin(), w.all.end(), [](const node& a, const node& b) { return a.clock < b.clock; });
     for (const unsigned mask : {0b011u, 0b101u, 0b110u, 0b111u}) {
         for (const unsigned floor : {0u, earliest->clock + how.ahead, latest->clock + how.ahead}) {
             for (unsigned block = 1; block <= in_tick; ++block) {

@@ -264,10 +264,11 @@ bool redis_model::call::fenced::has_no_tokens(const std::optional<std::string>& 
         answer(fenced_status::fast, 0);
         return true;
     }
-    // if over>0 then return {-5,math.ceil(over/1024),now} end
-    if (over > 0)
+    // if not (over<=0) then return {-5,math.ceil(over/1024),now} end
+    const bool too_far = !(over <= 0);
+    if (too_far)
         answer(fenced_status::ahead, std::ceil(over / redis::tokens_in_ms));
-    return over > 0;
+    return too_far;
 }
 
 void redis_model::call::fenced::acquire()
@@ -335,9 +336,9 @@ void redis_model::call::fenced::raise()
     if (!holds(1) || !holds(2))
         return c.integer(0);
     // local t=redis.call('time')
-    // if ARGV[3]-(t[1]*1000+math.floor(t[2]/1000)+ARGV[5]+1)*1024>=0 then return -1 end
+    // if not (ARGV[3]-(t[1]*1000+math.floor(t[2]/1000)+ARGV[5]+1)*1024<0) then return -1 end
     const double reach = *number_of(5);
-    if (*number_of(3) - most(reach) >= 0)
+    if (!(*number_of(3) - most(reach) < 0))
         return c.integer(-1);
     // if ARGV[4]=='0' then redis.call('set',KEYS[2],ARGV[3]) else
     // redis.call('set',KEYS[2],ARGV[3],'px',ARGV[4]) end
@@ -382,10 +383,10 @@ void redis_model::call::fenced::renew()
                 pexpire(counter, lifetime);
             continue;
         }
-        // if tonumber(last)>=most then
+        // if not (tonumber(last)<most) then
         if (!wanted)
             stop("ERR user_script:1: attempt to compare number with nil");
-        if (*wanted >= too_far)
+        if (!(*wanted < too_far))
             continue;
         // elseif keep=='0' then redis.pcall('set',c,last)
         // else redis.pcall('set',c,last,'px',keep) end
