@@ -4,6 +4,7 @@
 #include "simulation/referee.hpp"
 #include "simulation/subject.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -76,6 +77,8 @@ struct plan {
 
     std::optional<redis::fence_settings> fence{}; // none: plain mode
     bool nodes_have_records = false;              // as if fenced mode had been in use for long
+
+    bool can(fault f) const { return std::ranges::find(faults, f) != faults.end(); }
 
     // When all is well again, nobody waits for longer. There is no order between processes, only
     // chance; the bound leaves room for bad luck, not for a lock that is stuck.
