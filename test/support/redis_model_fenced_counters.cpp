@@ -67,7 +67,7 @@ void redis_model::call::fenced::renew()
         }
         // if not (tonumber(last)<most) then
         if (!wanted)
-            stop("ERR user_script:1: attempt to compare number with nil");
+            stop("ERR user_script:1: attempt to compare nil with number");
         if (!(*wanted < too_far))
             continue;
         // elseif keep=='0' then redis.pcall('set',c,last)
