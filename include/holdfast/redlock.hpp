@@ -130,8 +130,8 @@ struct redlock_options {
 /// by a day and are set right, the resources that were used meanwhile are not granted for a day.
 /// Tokens are milliseconds since the epoch, times 1,024, and a place in the millisecond; compare
 /// them, and expect nothing else of them. One resource is granted a million times a second before
-/// its tokens get ahead of the clocks; what goes beyond that is slowed down. Whoever has others
-/// waiting in its process takes tokens for up to 1,023 of them, the fewer the further ahead they
+/// its tokens get ahead of the clocks; what goes beyond that is slowed down. A grant takes up
+/// to 1,024 tokens, for those in the same process that follow, the fewer the further ahead they
 /// are. They exist so that what a lock protects can refuse a holder that comes too late: let it
 /// keep the largest token that it has seen, and refuse all smaller ones in the same step as the
 /// write. A node in quarantine, or whose counter is spoilt or too far ahead, does not count. Where

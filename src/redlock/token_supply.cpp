@@ -12,6 +12,9 @@ namespace {
 // these would get ahead: that takes a million a second.
 constexpr std::int64_t furthest_ms = 16;
 
+// For who asks alone: others may come while it holds the lock.
+constexpr std::uint64_t usual_block = 64;
+
 std::uint64_t first_of(std::int64_t ms)
 {
     return static_cast<std::uint64_t>(ms) * tokens_in_ms;
@@ -42,9 +45,10 @@ std::uint64_t token_supply::block(
     std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept
 {
     const std::uint64_t from = last_of(resource) + 1, end = first_of(clock + furthest_ms);
-    if (!others_follow || from >= end)
+    if (from >= end)
         return 1;
-    return std::clamp<std::uint64_t>((end - from) / std::uint64_t{furthest_ms}, 1, largest_block);
+    return std::clamp<std::uint64_t>(
+        (end - from) / std::uint64_t{furthest_ms}, 1, others_follow ? largest_block : usual_block);
 }
 
 } // namespace holdfast::redis

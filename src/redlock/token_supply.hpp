@@ -17,8 +17,8 @@ public:
     // The least token that is wanted next. `clock`: see fence_clock::floor().
     std::uint64_t floor(std::uint64_t resource, std::int64_t clock) const noexcept;
 
-    // How many tokens are to be reserved: one, unless others in this process will follow whoever
-    // asks, and the fewer the further what was published is ahead of `clock`.
+    // How many tokens are to be reserved: many, if others in this process will follow whoever asks,
+    // some otherwise, and the fewer the further what was published is ahead of `clock`.
     std::uint64_t block(
         std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept;
 

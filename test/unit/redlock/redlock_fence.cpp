@@ -255,16 +255,18 @@ BOOST_AUTO_TEST_CASE(holders_in_the_process_have_tokens_of_their_own)
     BOOST_TEST(core->pass(next, 9).value() == 6025u);
 }
 
-// Who has nobody behind in the process reserves one token, and has none to pass on.
-BOOST_AUTO_TEST_CASE(whoever_is_alone_takes_one_token)
+// Who has nobody behind in the process reserves fewer tokens, and passes no more on.
+BOOST_AUTO_TEST_CASE(whoever_is_alone_takes_fewer_tokens)
 {
     terms.others_follow = false;
     const auto id = ask(7);
     granted(0, 5000);
     granted(1, 4000);
-    BOOST_TEST(requests(1) == "raise 4000 to 5000");
+    BOOST_TEST(requests(1) == "raise 4063 to 5063");
     number(1, 1);
     BOOST_TEST(events() == "7 granted 5000 for 988");
+    for (std::uint64_t i = 1; i < 64; ++i)
+        BOOST_TEST(core->pass(id, 100 + i).value() == 5000 + i);
     BOOST_TEST(!core->can_pass(id));
 }
 

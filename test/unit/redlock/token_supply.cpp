@@ -52,20 +52,21 @@ BOOST_AUTO_TEST_CASE(little_is_remembered)
     BOOST_TEST(s.floor(a, noon) == at(noon));
 }
 
-// One token for who is alone; for those who follow each other the fewer, the further ahead of the
-// clock they are.
+// Fewer tokens for who is alone than for those who follow each other, and the fewer the further
+// they are ahead of the clock.
 BOOST_AUTO_TEST_CASE(blocks_shrink)
 {
     token_supply s;
-    BOOST_TEST(s.block(a, noon, false) == 1u);
+    BOOST_TEST(s.block(a, noon, false) == 64u);
     BOOST_TEST(s.block(a, noon, true) == largest_block);
     s.published(a, at(noon) - 1);
     BOOST_TEST(s.block(a, noon, true) == largest_block);
     s.published(a, at(noon + 8) - 1);
     BOOST_TEST(s.block(a, noon, true) == largest_block / 2);
-    BOOST_TEST(s.block(a, noon, false) == 1u);
+    BOOST_TEST(s.block(a, noon, false) == 64u);
     s.published(a, at(noon + 16) - 17);
     BOOST_TEST(s.block(a, noon, true) == 1u);
+    BOOST_TEST(s.block(a, noon, false) == 1u);
     s.published(a, at(noon + 20));
     BOOST_TEST(s.block(a, noon, true) == 1u);
     BOOST_TEST(s.block(a, 0, true) == 1u);
