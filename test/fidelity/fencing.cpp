@@ -283,11 +283,11 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
                 both.say(100, some);
                 const auto* const lock = both.model().find("a", both.now());
                 const auto* const counter = both.model().find("f", both.now());
-                if (lock != nullptr && counter != nullptr)
-                    both.say(both.connected(0),
-                        {raise("a", lock->value, counter->value,
-                            i % 2 == 0 ? "7" : "9000000000000000")},
-                        some);
+                if (lock == nullptr || counter == nullptr)
+                    continue;
+                const std::string me = lock->value, stored = counter->value;
+                for (const std::string to : {"9000000000000000", "7"})
+                    both.say(both.connected(0), {raise("a", me, stored, to)}, some);
             }
         }
     }
