@@ -18,18 +18,20 @@ enum class fencing { off, on };
 /// what it was told first (under the key "hf:n"), and refuses others as `errc::misconfigured_node`.
 struct fencing_options {
     /// For how long a node grants nothing after it was restarted, or lost its data: by then every
-    /// lease that it may have forgotten has ended, and every token that it may have given is behind
-    /// its clock. No lock may have a longer ttl. 1 s to 25 h.
+    /// lease that it may have forgotten has ended. It begins beyond every token that it may have
+    /// stored: no node stores one that is further ahead of its clock than half of this. So a node
+    /// does not count while its clock is further than that from those of a majority. No lock may
+    /// have a longer ttl. 1 s to 25 h.
     std::chrono::milliseconds quarantine{60'000};
 
-    /// How far before a node's own clock a token may be. Tokens follow the clocks of the nodes; the
-    /// clocks may be so much apart before that costs a second round trip. 10 ms to 1 h, and at most
-    /// half of the quarantine.
+    /// How far before a node's own clock it begins because a client wants it to. Tokens follow the
+    /// clocks of the nodes; the clocks may be so much apart before that costs a second round trip.
+    /// 10 ms to 1 h, and at most half of the quarantine.
     std::chrono::milliseconds ahead{1'000};
 
     /// How long a node remembers the last token of a resource that nobody uses. After that tokens
-    /// follow the node's clock alone. At least 24 h, at most 3,650 days; 0: for ever, whatever
-    /// memory that takes.
+    /// follow the node's clock alone, which is beyond that token by then. At least 24 h, at most
+    /// 3,650 days; 0: for ever, whatever memory that takes.
     std::chrono::milliseconds counter_lifetime{std::chrono::hours(7 * 24)};
 
     /// Whether a node that has no record of fencing is new, and grants at once. Without this such a
@@ -118,16 +120,31 @@ struct redlock_options {
 ///
 /// With fencing, the keys of a resource are "hf:l:<resource>" for the lock, "hf:f:<resource>" for
 /// the counter of its tokens, and "hf:q:<resource>" for its queue. Each lease's token is larger
-/// than that of every lease on the resource that was granted before, whatever the clocks do, as
-/// long as a node that loses its counters has a clock that is right to within the quarantine.
-/// Tokens are milliseconds since the epoch, times 1,024; compare them, and expect nothing else of
-/// them. They exist so that what a lock protects can refuse a holder that comes too late: let it
+/// than that of every lease on the resource that was granted before, whatever the clocks do and
+/// however much they differ, as long as the nodes keep their counters. A node that was restarted
+/// or emptied, or whose counter has expired, begins anew beyond all that it had stored, and order
+/// holds as well, unless its own clock was set back in between by half of the quarantine or more
+/// (for an expired counter: by `counter_lifetime` less half of the quarantine). Whether the clocks
+/// of other nodes are right has no part in that. Beyond this, order is lost where somebody deletes
+/// or sets back a counter by hand and the resource is granted again before half a quarantine is
+/// over; where `first_deployment` or `trusted_persistence` is set for nodes that have lost data;
+/// and where other clients, of versions that did not keep to the bound, have granted tokens.
+/// For order, availability is given up where clocks are wrong: a node does not count while its
+/// clock is further from those of a majority than half of the quarantine, nor, for one resource,
+/// while its counter is further ahead of its clock than that; so if a majority's clocks were ahead
+/// by a day and are set right, the resources that were used meanwhile are not granted for a day.
+/// Tokens are milliseconds since the epoch, times 1,024, and a place in the millisecond; compare
+/// them, and expect nothing else of them. One resource is granted a million times a second before
+/// its tokens get ahead of the clocks; what goes beyond that is slowed down. A grant takes up
+/// to 1,024 tokens, for those in the same process that follow, the fewer the further ahead they
+/// are. They exist so that what a lock protects can refuse a holder that comes too late: let it
 /// keep the largest token that it has seen, and refuse all smaller ones in the same step as the
-/// write. A node in quarantine, or whose counter is spoilt, does not count. Where that prevents a
-/// majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()` says why:
-/// at once for what a person must mend, at the end of `wait` for a quarantine. Clients need INFO,
-/// TIME, and the rights in the README; a connection by a proxy that survives a restart of the node
-/// behind it defeats the quarantine.
+/// write. A node in quarantine, or whose counter is spoilt or too far ahead, does not count. Where
+/// that prevents a majority, `acquire()` fails with `errc::fencing_unavailable`, and
+/// `locker::stats()` says why: at once for what a person must mend, or what takes longer than a
+/// quarantine; at the end of `wait` for a quarantine, and for clocks that differ. Clients need
+/// INFO, TIME, and the rights in the README; a connection by a proxy that survives a restart of the
+/// node behind it defeats the quarantine.
 ///
 /// The nodes must be independent primaries (no replicas of each other) and every client must be
 /// given the same nodes. One node is the same algorithm with a majority of one. With an even

@@ -34,6 +34,7 @@ struct claim_terms {
     duration drift{};  // taken off every validity
     duration useful{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
+    bool others_follow = false; // in this process: they want to be passed what is granted
 };
 
 // What a backend tells the locker core, about the claim whose `tag` it was given.

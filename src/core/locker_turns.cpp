@@ -139,6 +139,7 @@ void locker_core::ask(slot_id queue, time_point now)
     ++active_;
     ++counts_.attempts;
     claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
+    terms.others_follow = q.first != q.last || q.turns > 0;
     if (!w.once && parked_ < most_parked)
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;
     s.claim = backend_.attempt(lease, q.resource, *token, terms, now);

@@ -56,7 +56,7 @@ public:
         const core::claim_terms& terms, std::size_t nodes);
 
     // In fenced mode, after that.
-    void begin_fence();
+    void begin_fence(std::uint64_t block);
 
     // A SET was queued for a node at `now`.
     void sent(std::size_t node, core::time_point now) noexcept;
@@ -69,7 +69,8 @@ public:
     void answered(std::size_t node) noexcept { --at[node].open; }
     // What a node said to the SET of the round that was queued at `asked`, however late: yes, or
     // something else; `failed` for one that cannot be asked. `start`: in fenced mode, of the block
-    // of tokens that it has granted. `why`: of what is neither yes nor no, if it is known.
+    // of tokens that it has granted; it does not count if the node has a fence_trouble. `why`: of
+    // what is neither yes nor no, if it is known.
     void granted(std::size_t node, core::time_point asked, std::uint64_t start = 0);
     void not_granted(std::size_t node, vote v, errc why = {}) noexcept;
     // What it said to a RAISE. Precondition: the round has named the node.
@@ -98,6 +99,8 @@ public:
     // process.
     bool has_next_token() const noexcept;
     std::uint64_t next_token() noexcept;
+    // Precondition: fenced mode. The last of them.
+    std::uint64_t last_token() const noexcept;
 
     bool may_hold(std::size_t node) const noexcept
     {

@@ -1,19 +1,17 @@
 // What a claim keeps its books of in fenced mode only.
 #include "redlock/claim.hpp"
 
-#include "redlock/fence_scripts.hpp"
-
 #include <algorithm>
 
 namespace holdfast::redis {
 
 using key = claim_node::key;
 
-void claim::begin_fence()
+void claim::begin_fence(std::uint64_t block)
 {
     if (!fence)
         fence = std::make_unique<fenced_claim>();
-    *fence = {.round = fence_round(nodes_, tokens_in_block)};
+    *fence = {.round = fence_round(nodes_, block), .block = block};
 }
 
 // Only the first grant of a node counts. When it says so again and its key had been lost, then
@@ -25,6 +23,11 @@ void claim::granted_tokens(std::size_t node, core::time_point asked, std::uint64
     if (fence->round.start(node) != 0) {
         if (n.state != key::ours)
             n.state = key::healed;
+        return;
+    }
+    if (fence->troubles[node] != fence_trouble::none) {
+        n.state = key::healed;
+        fence->round.record(node, vote::failed);
         return;
     }
     n.state = key::ours;
@@ -67,7 +70,12 @@ std::uint64_t claim::next_token() noexcept
 
 bool claim::has_next_token() const noexcept
 {
-    return fence->passed + 1 < tokens_in_block;
+    return fence->passed + 1 < fence->block;
+}
+
+std::uint64_t claim::last_token() const noexcept
+{
+    return fence->round.token() + fence->block - 1;
 }
 
 } // namespace holdfast::redis

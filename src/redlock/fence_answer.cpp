@@ -13,7 +13,7 @@ namespace holdfast::redis {
 namespace {
 
 // A block ends below 2^53.
-constexpr std::int64_t last_start = (std::int64_t{1} << 53) - std::int64_t{tokens_in_block};
+constexpr std::int64_t last_start = (std::int64_t{1} << 53) - std::int64_t{largest_block};
 
 // Nothing lasts for longer, in ms: ten years.
 constexpr std::int64_t longest_left = std::int64_t{3650} * 24 * 3600 * 1000;
@@ -78,6 +78,10 @@ fence_answer read_fence_answer(reply answer) noexcept
         return failed(fence_trouble::settings, 0, clock);
     case fenced_status::conflict:
         return failed(fence_trouble::conflict, 0, clock);
+    case fenced_status::fast:
+        return failed(fence_trouble::fast_clock, 0, clock);
+    case fenced_status::ahead:
+        return failed(fence_trouble::ahead, std::max<std::int64_t>(left, 1), clock);
     default:
         break;
     }
@@ -91,6 +95,10 @@ errc meaning_of(fence_trouble trouble) noexcept
     switch (trouble) {
     case fence_trouble::quarantine:
     case fence_trouble::counter:
+    case fence_trouble::ahead:
+    case fence_trouble::far_ahead:
+    case fence_trouble::fast_clock:
+    case fence_trouble::slow_clock:
         return errc::fencing_unavailable;
     case fence_trouble::settings:
         return errc::misconfigured_node;
@@ -100,6 +108,12 @@ errc meaning_of(fence_trouble trouble) noexcept
         break;
     }
     return {};
+}
+
+bool passes(fence_trouble trouble) noexcept
+{
+    return trouble == fence_trouble::quarantine || trouble == fence_trouble::ahead ||
+           trouble == fence_trouble::fast_clock || trouble == fence_trouble::slow_clock;
 }
 
 failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter)
@@ -112,6 +126,16 @@ failure failure_of(const fence_answer& answer, std::string_view lock, std::strin
     case fence_trouble::counter:
         return {code,
             "the counter " + printable(counter) + " is no number, or at the end of all tokens"};
+    case fence_trouble::ahead:
+    case fence_trouble::far_ahead:
+        return {code, "the counter " + printable(counter) +
+                          " is too far ahead of the node's clock for another " +
+                          seconds(answer.left)};
+    case fence_trouble::fast_clock:
+        return {code, "its clock, or what it grants, is too far ahead of the clocks of most nodes"};
+    case fence_trouble::slow_clock:
+        return {
+            code, "its clock is too far behind those of other nodes to store a token of theirs"};
     case fence_trouble::settings:
         return {code, "other clients have other settings of fencing"};
     case fence_trouble::conflict:

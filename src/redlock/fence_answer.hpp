@@ -14,7 +14,7 @@ struct fence_answer {
     vote said = vote::unknown; // `unknown`: nothing that this script can say
     fence_trouble trouble = fence_trouble::none;
     std::uint64_t start = 0; // of the block that it has granted
-    std::int64_t left = 0;   // ms: of whoever has the lock, -1 without an end; of the quarantine
+    std::int64_t left = 0;   // ms: of whoever has the lock, -1 without an end; of the trouble
     std::int64_t clock = -1; // of the node, in ms since the epoch; -1: not told
 };
 
@@ -22,6 +22,8 @@ struct fence_answer {
 fence_answer read_fence_answer(reply answer) noexcept;
 
 errc meaning_of(fence_trouble trouble) noexcept;
+// Whether it may be over soon, without anybody's help.
+bool passes(fence_trouble trouble) noexcept;
 
 // The same in words. `lock`, `counter`: the keys in question.
 failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter);

@@ -1,7 +1,7 @@
 #include "redlock/fence_clock.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 
 namespace holdfast::redis {
 
@@ -13,6 +13,26 @@ using std::chrono::milliseconds;
 constexpr std::int64_t latest_ms = 7'258'118'400'000;
 
 } // namespace
+
+// What is known of the clocks, in order.
+struct fence_clock::known_clocks {
+    std::array<core::duration, max_nodes> offsets{};
+    std::size_t count = 0;
+
+    // That of a majority is not behind it.
+    core::duration median() const noexcept { return offsets[(count - 1) / 2]; }
+};
+
+fence_clock::known_clocks fence_clock::known() const noexcept
+{
+    known_clocks k;
+    for (const auto& offset : offsets_) {
+        if (offset)
+            k.offsets[k.count++] = *offset;
+    }
+    std::sort(k.offsets.begin(), k.offsets.begin() + static_cast<std::ptrdiff_t>(k.count));
+    return k;
+}
 
 // The next request will be on its way for about as long as this one was, so it counts from when
 // that was asked. But not where the node, or we, did something else in the meantime.
@@ -26,19 +46,24 @@ void fence_clock::note(std::size_t node, std::int64_t clock_ms, core::time_point
 
 std::int64_t fence_clock::floor(core::time_point now) const noexcept
 {
-    std::array<core::duration, max_nodes> known{};
-    std::size_t count = 0;
-    for (const auto& offset : offsets_) {
-        if (offset)
-            known[count++] = *offset;
-    }
-    if (count == 0)
+    const known_clocks k = known();
+    if (k.count == 0)
         return 0;
-    const auto last = known.begin() + static_cast<std::ptrdiff_t>(count);
-    std::sort(known.begin(), last);
-    const core::duration limit = known[(count - 1) / 2] + ahead_;
-    const core::duration largest = *(std::upper_bound(known.begin(), last, limit) - 1);
-    return std::chrono::ceil<milliseconds>(now.time_since_epoch() + largest + margin_).count();
+    const auto last = k.offsets.begin() + static_cast<std::ptrdiff_t>(k.count);
+    const core::duration limit = k.median() + ahead_;
+    const core::duration largest = *(std::upper_bound(k.offsets.begin(), last, limit) - 1);
+    const core::duration wanted = std::min(largest, k.median() + furthest_ - 2 * margin_) + margin_;
+    return std::chrono::ceil<milliseconds>(now.time_since_epoch() + wanted).count();
+}
+
+std::int64_t fence_clock::storable(core::time_point now) const noexcept
+{
+    const known_clocks k = known();
+    if (k.count == 0)
+        return latest_ms;
+    return std::chrono::floor<milliseconds>(
+        now.time_since_epoch() + k.median() + furthest_ - margin_)
+        .count();
 }
 
 } // namespace holdfast::redis

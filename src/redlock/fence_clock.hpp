@@ -14,8 +14,13 @@ namespace holdfast::redis {
 // has to be raised. A wrong estimate costs such a second round, and nothing else.
 class fence_clock {
 public:
-    // `ahead`: a node whose clock is so much before that of most is not followed.
-    explicit fence_clock(core::duration ahead) noexcept : ahead_(ahead), margin_(ahead / 4) {}
+    // `ahead`: a node whose clock is so much before that of most is not followed. `furthest`: no
+    // node stores a token that is so far ahead of its clock. Precondition: ahead <= furthest.
+    fence_clock(core::duration ahead, core::duration furthest) noexcept
+        : ahead_(ahead),
+          margin_(ahead / 4),
+          furthest_(furthest)
+    {}
 
     // A node answered at `heard` what was asked at `asked`, and its clock showed so many
     // milliseconds since the epoch in between.
@@ -27,8 +32,15 @@ public:
     // clock is known.
     std::int64_t floor(core::time_point now) const noexcept;
 
+    // The last millisecond of which a majority stores tokens now, as far as the clocks are known.
+    std::int64_t storable(core::time_point now) const noexcept;
+
 private:
+    struct known_clocks;
+    known_clocks known() const noexcept;
+
     core::duration ahead_, margin_; // how much later than the last request the next may arrive
+    core::duration furthest_;
     std::array<std::optional<core::duration>, max_nodes> offsets_{};
 };
 

@@ -89,6 +89,9 @@ void fence_round::record_raise(std::size_t node, raise_answer answer) noexcept
     case raise_answer::lost: // it expired, or somebody else has it by now
         round_.record(node, vote::refused);
         break;
+    case raise_answer::denied:
+        round_.record(node, vote::failed);
+        break;
     case raise_answer::unknown:
         round_.record(node, vote::unknown);
         break;

@@ -13,6 +13,7 @@ namespace holdfast::redis {
 enum class raise_answer : std::uint8_t {
     ok,      // it holds our key and stores the end of our block
     lost,    // it does not hold the key of our grant any more
+    denied,  // it does, but its clock is too far behind the token
     unknown, // no answer, or it could not be asked; it may come late
 };
 

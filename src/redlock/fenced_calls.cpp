@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view lock_prefix = "hf:l:", counter_prefix = "hf:f:", queue_prefix = "hf:q:";
 
 // Of every request for a lock; three more if a place in the queue is wanted.
-constexpr std::size_t arguments = 10;
+constexpr std::size_t arguments = 11;
 
 void name(std::string& out, std::string_view prefix, std::string_view lock)
 {
@@ -22,6 +22,7 @@ void name(std::string& out, std::string_view prefix, std::string_view lock)
 fenced_calls::fenced_calls(const fence_settings& settings)
     : quarantine_(std::to_string(in_ms(settings.quarantine))),
       ahead_(std::to_string(in_ms(settings.ahead))),
+      furthest_(std::to_string(in_ms(settings.furthest()))),
       lifetime_(std::to_string(in_ms(settings.counter_lifetime))),
       trust_(settings.first_deployment      ? "first"
              : settings.trusted_persistence ? "kept"
@@ -58,7 +59,8 @@ void fenced_calls::begin_acquire(
     resp::append_blob(out, mode);
     resp::append_blob(out, w.token);
     resp::append_blob(out, in_ms(w.ttl));
-    resp::append_blob(out, w.floor);
+    resp::append_blob(out, static_cast<std::int64_t>(w.floor));
+    resp::append_blob(out, static_cast<std::int64_t>(w.block));
     resp::append_blob(out, agreed_);
     resp::append_blob(out, quarantine_);
     resp::append_blob(out, ahead_);
@@ -113,7 +115,7 @@ void fenced_calls::raise(
     std::string& out, const claim& c, const fence_round::raise& r, bool by_text)
 {
     out.clear();
-    begin_script(out, raise_script, by_text, 2, 4);
+    begin_script(out, raise_script, by_text, 2, 5);
     resp::append_blob(out, c.lock);
     name_counter(name_, c.lock);
     resp::append_blob(out, name_);
@@ -121,11 +123,12 @@ void fenced_calls::raise(
     resp::append_blob(out, static_cast<std::int64_t>(r.from));
     resp::append_blob(out, static_cast<std::int64_t>(r.to));
     resp::append_blob(out, lifetime_);
+    resp::append_blob(out, furthest_);
 }
 
 void fenced_calls::begin_renew(std::string& out, std::size_t claims, bool by_text) const
 {
-    begin_script(out, fenced_renew_script, by_text, 2 * claims, 1 + 3 * claims);
+    begin_script(out, fenced_renew_script, by_text, 2 * claims, 2 + 3 * claims);
 }
 
 void fenced_calls::renew_keys(std::string& out, const claim& c)
@@ -135,16 +138,17 @@ void fenced_calls::renew_keys(std::string& out, const claim& c)
     resp::append_blob(out, name_);
 }
 
-void fenced_calls::renew_lifetime(std::string& out) const
+void fenced_calls::renew_limits(std::string& out) const
 {
     resp::append_blob(out, lifetime_);
+    resp::append_blob(out, furthest_);
 }
 
 void fenced_calls::renew_arguments(std::string& out, const claim& c)
 {
     resp::append_blob(out, c.token.view());
     resp::append_blob(out, in_ms(c.terms.ttl));
-    resp::append_blob(out, static_cast<std::int64_t>(c.fence->round.token() + tokens_in_block - 1));
+    resp::append_blob(out, static_cast<std::int64_t>(c.last_token()));
 }
 
 } // namespace holdfast::redis

@@ -21,11 +21,11 @@ public:
     static void name_counter(std::string& out, std::string_view lock);
     static void name_queue(std::string& out, std::string_view lock);
 
-    // What every request for a lock says. `floor`: the least token wanted, in ms since the epoch.
+    // What every request for a lock says. `floor`: the least token wanted; `block`: how many.
     struct wanted {
         std::string_view lock, token;
         core::duration ttl{};
-        std::int64_t floor = 0;
+        std::uint64_t floor = 0, block = 1;
         bool by_text = false;
     };
 
@@ -52,14 +52,14 @@ public:
     // The head of a renewal of so many claims; then the keys of each, then the arguments of each.
     void begin_renew(std::string& out, std::size_t claims, bool by_text) const;
     void renew_keys(std::string& out, const claim& c);
-    void renew_lifetime(std::string& out) const;
+    void renew_limits(std::string& out) const;
     static void renew_arguments(std::string& out, const claim& c);
 
 private:
     void begin_acquire(std::string& out, std::string_view mode, const wanted& w, std::size_t more);
     void append_node(std::string& out, std::string_view run_id) const;
 
-    std::string agreed_, quarantine_, ahead_, lifetime_, trust_;
+    std::string agreed_, quarantine_, ahead_, furthest_, lifetime_, trust_;
     std::string name_; // of the key that is being encoded
     std::size_t shared_ = 0;
 };

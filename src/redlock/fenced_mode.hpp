@@ -3,6 +3,7 @@
 #include "redlock/fence_clock.hpp"
 #include "redlock/fence_settings.hpp"
 #include "redlock/fenced_calls.hpp"
+#include "redlock/token_supply.hpp"
 
 #include <array>
 
@@ -10,7 +11,10 @@ namespace holdfast::redis {
 
 // What redlock_core has in addition in fenced mode.
 struct fenced_mode {
-    explicit fenced_mode(const fence_settings& s) : settings(s), calls(s), clock(s.ahead)
+    explicit fenced_mode(const fence_settings& s)
+        : settings(s),
+          calls(s),
+          clock(s.ahead, s.furthest())
     {
         quarantine_ends.fill(core::long_ago);
     }
@@ -18,6 +22,7 @@ struct fenced_mode {
     fence_settings settings;
     fenced_calls calls;
     fence_clock clock;
+    token_supply supply;
     std::array<core::time_point, max_nodes> quarantine_ends{}; // of each node, by its own word
 };
 

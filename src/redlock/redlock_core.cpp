@@ -71,7 +71,7 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     claim& c = claims_[id];
     c.begin(tag, lock_of(resource), token, terms, sessions_.size());
     if (fence_)
-        c.begin_fence();
+        c.begin_fence(fence_->supply.block(c.hash, fence_->clock.floor(now), terms.others_follow));
     const bool in_turn =
         terms.queue == core::queueing::now ||
         (terms.queue == core::queueing::if_contended && contention_.knows(c.hash, now));
@@ -237,8 +237,10 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
         .tag = c.tag,
         .valid_until = valid_until,
         .asked = valid_until - (c.terms.ttl - c.terms.drift)};
-    if (c.fence)
+    if (c.fence) {
         granted.fence = c.fence->round.token();
+        fence_->supply.published(c.hash, c.last_token());
+    }
     emit(granted);
 }
 
@@ -361,18 +363,18 @@ errc redlock_core::why_down(std::size_t node) const noexcept
 }
 
 // If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason. So is a quarantine, which is over some time. What counts is what each
-// has said to this attempt, whatever it has said to others.
+// that fault is the reason. So is a quarantine, which is over some time, and what clocks do. What
+// counts is what each has said to this attempt, whatever it has said to others.
 redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexcept
 {
-    std::size_t hopeless = 0, in_quarantine = 0;
+    std::size_t hopeless = 0, passing = 0;
     errc reason = errc::unreachable;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const vote v = c.votes().of(i);
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (c.fence && c.fence->troubles[i] == fence_trouble::quarantine) {
-            ++in_quarantine;
+        if (c.fence && passes(c.fence->troubles[i])) {
+            ++passing;
             continue;
         }
         const errc why = c.trouble_of(i);
@@ -381,7 +383,7 @@ redlock_core::obstacle redlock_core::why_unreachable(const claim& c) const noexc
     }
     if (hopeless >= blocking(c.nodes()))
         return {reason};
-    if (hopeless + in_quarantine >= blocking(c.nodes()))
+    if (hopeless + passing >= blocking(c.nodes()))
         return {errc::fencing_unavailable, true};
     return {};
 }

@@ -179,6 +179,8 @@ private:
     {
         return fence_ && now < fence_->quarantine_ends[node];
     }
+    bool is_storable(
+        const fence_answer& granted, std::uint64_t block, core::time_point now) const noexcept;
     fence_answer hear(std::size_t node, const request& r, reply answer, core::time_point now);
     void ask_for_record(std::size_t node, core::time_point now);
     void on_record(std::size_t node, reply answer);

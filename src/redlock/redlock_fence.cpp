@@ -4,6 +4,7 @@
 
 #include "redlock/fence_answer.hpp"
 #include "redlock/fence_scripts.hpp"
+#include "redlock/script_call.hpp"
 #include "resp/command.hpp"
 
 namespace holdfast::redis {
@@ -54,7 +55,8 @@ fenced_calls::wanted redlock_core::wanted_by(
     return {.lock = c.lock,
         .token = c.token.view(),
         .ttl = c.terms.ttl,
-        .floor = fence_->clock.floor(now),
+        .floor = fence_->supply.floor(c.hash, fence_->clock.floor(now)),
+        .block = c.fence->block,
         .by_text = by_text};
 }
 
@@ -77,12 +79,27 @@ void redlock_core::ask_for_record(std::size_t node, time_point now)
     send(node, what::record, 0, now);
 }
 
+// Whether a majority can store what a node has granted, and its own clock allows it. If not, that
+// node alone would lead the others astray.
+bool redlock_core::is_storable(
+    const fence_answer& granted, std::uint64_t block, time_point now) const noexcept
+{
+    const auto last = static_cast<std::int64_t>((granted.start + block - 1) / tokens_in_ms);
+    return last - in_ms(fence_->settings.furthest()) <= granted.clock &&
+           last <= fence_->clock.storable(now);
+}
+
 // What an answer to the acquire script says of its node, whoever has asked.
 fence_answer redlock_core::hear(std::size_t node, const request& r, reply answer, time_point now)
 {
-    const fence_answer a = read_fence_answer(answer);
+    fence_answer a = read_fence_answer(answer);
     if (a.clock >= 0)
         fence_->clock.note(node, a.clock, r.sent, now);
+    if (a.trouble == fence_trouble::ahead && a.left > in_ms(fence_->settings.quarantine))
+        a.trouble = fence_trouble::far_ahead;
+    const claim* const c = claims_.find(r.reference);
+    if (c != nullptr && a.said == vote::granted && !is_storable(a, c->fence->block, now))
+        a.trouble = fence_trouble::fast_clock;
     node_session& session = *sessions_[node];
     if (a.said == vote::granted || a.said == vote::refused) {
         fence_->quarantine_ends[node] = core::long_ago;
@@ -97,7 +114,6 @@ fence_answer redlock_core::hear(std::size_t node, const request& r, reply answer
             session.note_trouble(disagreement(fence_->settings, {}));
         }
     } else if (a.trouble != fence_trouble::none) {
-        const claim* const c = claims_.find(r.reference);
         const std::string_view lock = c != nullptr ? std::string_view(c->lock) : lock_of({});
         fenced_calls::name_counter(queue_, lock);
         session.note_trouble(failure_of(a, lock, queue_));
@@ -149,9 +165,10 @@ void redlock_core::on_placed(std::size_t node, const request& r, reply answer, t
     const fence_answer a = hear(node, r, answer, now);
     if (a.said == vote::unknown)
         return fail_session(node, now); // which chooses another arbiter
-    const claim* const c = claims_.find(id);
+    claim* const c = claims_.find(id);
     if (c == nullptr || c->phase != stage::queued || c->arbiter != node)
         return;
+    c->fence->troubles[node] = a.trouble;
     if (a.said == vote::granted)
         return begin_turn(id, r.sent, a.start, now);
     if (a.said == vote::refused)
@@ -195,7 +212,14 @@ void redlock_core::on_raised(std::size_t node, const request& r, reply answer, t
             return send_raise(c->fence->round.raise_of(node), r.reference, true, now);
         auto said = raise_answer::unknown;
         if (usable)
-            said = v.integer == 1 ? raise_answer::ok : raise_answer::lost;
+            said = v.integer == 1    ? raise_answer::ok
+                   : v.integer == -1 ? raise_answer::denied
+                                     : raise_answer::lost;
+        if (said == raise_answer::denied) {
+            c->fence->troubles[node] = fence_trouble::slow_clock;
+            sessions_[node]->note_trouble(
+                failure_of({.trouble = fence_trouble::slow_clock}, {}, {}));
+        }
         settle_raise(node, r.reference, said, now);
     }
     if (!usable && v.what != resp::kind::error)
@@ -220,7 +244,7 @@ void redlock_core::encode_fenced_renewal(std::span<const claim_id> claims, bool 
     calls.begin_renew(command_, claims.size(), by_text);
     for (const claim_id each : claims)
         calls.renew_keys(command_, claims_[each]);
-    calls.renew_lifetime(command_);
+    calls.renew_limits(command_);
     for (const claim_id each : claims)
         fenced_calls::renew_arguments(command_, claims_[each]);
 }

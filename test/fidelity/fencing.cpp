@@ -30,13 +30,14 @@ std::string waiting(const std::string& token)
 
 // What a script is told.
 struct wish {
-    std::string mode = "ask", me = ann, ttl = "100000", floor = "0", agreed = "200000 1000 0",
-                quarantine = "200000", ahead = "1000", keep = "0", run_id = "run", node = "first";
+    std::string mode = "ask", me = ann, ttl = "100000", floor = "0", block = "1024",
+                agreed = "200000 1000 0", quarantine = "200000", ahead = "1000", keep = "0",
+                run_id = "run", node = "first";
 
     words command() const
     {
         return {"EVAL", std::string(redis::fenced_acquire_script.text), "4", "l", "f", "n", "q",
-            mode, me, ttl, floor, agreed, quarantine, ahead, keep, run_id, node, waiting(me),
+            mode, me, ttl, floor, block, agreed, quarantine, ahead, keep, run_id, node, waiting(me),
             "100000", "50000"};
     }
 };
@@ -44,13 +45,14 @@ struct wish {
 words raise(
     const std::string& lock, const std::string& me, const std::string& from, const std::string& to)
 {
-    return {"EVAL", std::string(redis::raise_script.text), "2", lock, "f", me, from, to, "0"};
+    return {
+        "EVAL", std::string(redis::raise_script.text), "2", lock, "f", me, from, to, "0", "100000"};
 }
 
 words renew(const std::string& me, std::int64_t last)
 {
-    return {"EVAL", std::string(redis::fenced_renew_script.text), "2", "l", "f", "0", me, "100000",
-        std::to_string(last)};
+    return {"EVAL", std::string(redis::fenced_renew_script.text), "2", "l", "f", "0", "100000", me,
+        "100000", std::to_string(last)};
 }
 
 std::int64_t number_at(std::string_view reply, std::size_t at)
@@ -102,19 +104,53 @@ BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_is_beyond_it)
     check(ask({.me = bob}) == status::held);
     say({"DEL", "l"});
     check(ask({.me = bob}) >= first + 1024);
-    say({"SET", "f", "4000000000000000"});
+    const std::int64_t far = first + 50'000 * 1024;
+    say({"SET", "f", std::to_string(far)});
     say({"DEL", "l"});
-    check(ask({}) == 4'000'000'000'000'001);
+    check(ask({}) == far + 1);
     say({"GET", "f"});
-    check(replies.front() == "$16\r\n4000000000001024\r\n");
+    check(number_at(replies.front(), 5) == far + 1024);
+    say({"DEL", "l"});
+    check(ask({.block = "1"}) == far + 1025);
+    say({"GET", "f"});
+    check(number_at(replies.front(), 5) == far + 1025);
 }
 
 BOOST_AUTO_TEST_CASE(a_wish_is_granted_as_far_as_the_nodes_clock_allows)
 {
-    check(ask({.floor = "3000000000000", .ahead = "3000000000000"}) == 3'072'000'000'000'000);
+    const wish wide{
+        .floor = "3072000000000000", .quarantine = "8000000000000", .ahead = "3000000000000"};
+    check(ask(wide) == 3'072'000'000'000'000);
     say({"FLUSHALL"});
-    const std::int64_t clamped = ask({.floor = "3000000000000"});
+    const std::int64_t clamped = ask({.floor = "3072000000000000"});
     check(clamped > 0 && clamped < 3'072'000'000'000'000);
+}
+
+// By a clock that both agree on: half of the quarantine is 100 s.
+BOOST_AUTO_TEST_CASE(nothing_is_stored_that_is_too_far_ahead_of_the_clock)
+{
+    const std::int64_t first = ask({.block = "1"});
+    const std::string near = std::to_string(first + 99'000 * 1024),
+                      far = std::to_string(first + 120'000 * 1024);
+    check(say(raise("l", ann, std::to_string(first), far)) == -1);
+    say(renew(ann, std::stoll(far)));
+    say({"GET", "f"});
+    check(number_at(replies.front(), 5) == first);
+    check(say(raise("l", ann, std::to_string(first), near)) == 1);
+    say({"SET", "f", far});
+    check(ask({.me = bob}) == status::held);
+    check(ask({.mode = "confirm"}) == status::ahead);
+    check(ask({.mode = "again"}) == status::ahead);
+    say({"DEL", "l"});
+    check(ask({}) == status::ahead);
+    check(ask({.mode = "enqueue"}) == status::ahead); // and nothing is left of that
+    check(ask({.mode = "confirm"}) == status::held);
+    check(both.model().find("q", {}) == nullptr);
+    check(both.model().find("l", {}) == nullptr);
+    say({"SET", "f", near});
+    check(ask({.block = "3000000"}) == status::ahead);
+    check(ask({.floor = "1000"}) == status::fast);
+    check(ask({}) == std::stoll(near) + 1);
 }
 
 BOOST_AUTO_TEST_CASE(who_may_have_forgotten_grants_nothing_for_a_while)
@@ -148,7 +184,7 @@ BOOST_AUTO_TEST_CASE(keys_of_another_kind_and_other_settings_are_told)
     say({"SET", "f", "9007199253692415"});
     check(ask({}) == status::bad_counter);
     say({"SET", "f", "9007199253692414"});
-    check(ask({}) == 9'007'199'253'692'415);
+    check(ask({}) == status::ahead);
     say({"DEL", "f", "l"});
     say({"LPUSH", "f", "x"});
     check(ask({}) == status::bad_counter);
@@ -234,6 +270,8 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
             ++said[first_in(reply) > 0 ? "granted" : std::to_string(first_in(reply))];
         else if (script == redis::raise_script.text && reply == ":1\r\n")
             ++said["raised"];
+        else if (script == redis::raise_script.text && reply == ":-1\r\n")
+            ++said["denied"];
         else if (script == redis::fenced_renew_script.digest && reply.ends_with("\r\n:1\r\n"))
             ++said["renewed"];
     };
@@ -245,14 +283,16 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
                 both.say(100, some);
                 const auto* const lock = both.model().find("a", both.now());
                 const auto* const counter = both.model().find("f", both.now());
-                if (lock != nullptr && counter != nullptr)
-                    both.say(
-                        both.connected(0), {raise("a", lock->value, counter->value, "7")}, some);
+                if (lock == nullptr || counter == nullptr)
+                    continue;
+                const std::string me = lock->value, stored = counter->value;
+                for (const std::string to : {"9000000000000000", "7"})
+                    both.say(both.connected(0), {raise("a", me, stored, to)}, some);
             }
         }
     }
-    for (const std::string each :
-        {"granted", "0", "-1", "-2", "-3", "-4", "an error", "raised", "renewed"})
+    for (const std::string each : {"granted", "0", "-1", "-2", "-3", "-4", "-5", "-6", "an error",
+             "raised", "denied", "renewed"})
         BOOST_TEST(said[each] >= 50, each << " was said " << said[each] << " times");
 }
 

@@ -101,7 +101,7 @@ words random_commands::script_call()
     if (what_ == about::no_time && chosen->text == redis::enqueue_script.text)
         chosen = &redis::pass_on_script; // the other tells how long it takes
     if (what_ == about::no_time && chosen->text == redis::fenced_acquire_script.text)
-        chosen = &redis::raise_script; // the other tells the time
+        chosen = &redis::join_script; // the other tells the time
     const redis::script& s = *chosen;
     words w;
     if (one_in(4)) {

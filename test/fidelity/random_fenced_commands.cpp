@@ -77,20 +77,26 @@ words random_commands::fenced_acquire(words w)
     const std::string me = member();
     const auto floor = [this] {
         return one_in(8) ? counter()
-                         : std::string(any({"0", "1", "1700000000000", "1900000000000",
-                               "4000000000000", "8796093021183", "99999999999999"}));
+                         : std::string(any({"0", "0", "1", "1740800000000000", "1945600000000000",
+                               "4096000000000000", "9007199253691392"}));
+    };
+    const auto block = [this] {
+        return one_in(12) ? counter() : std::string(any({"1", "1", "7", "1024"}));
     };
     const auto reach = [this] {
         return one_in(8)
                    ? number()
                    : std::string(any({"0", "1", "1000", "1000", "100000000000", "9000000000000"}));
     };
-    w.insert(
-        w.end(), {std::string(any({"ask", "ask", "confirm", "enqueue", "enqueue", "again",
-                      one_in(10) ? "foo" : "again"})),
-                     me.size() > 32 && !one_in(3) ? me.substr(0, 32) : token(), ttl(), floor(),
-                     settings(), one_in(6) ? counter() : ttl(), reach(), one_in(3) ? ttl() : "0",
-                     run_id(), std::string(any({"first", "first", "kept", ""})), me, ttl(), ttl()});
+    w.insert(w.end(), {std::string(any({"ask", "ask", "confirm", "enqueue", "enqueue", "again",
+                           one_in(10) ? "foo" : "again"})),
+                          me.size() > 32 && !one_in(3) ? me.substr(0, 32) : token(), ttl(), floor(),
+                          block(), settings(),
+                          one_in(6)   ? counter()
+                          : one_in(2) ? ttl()
+                                      : reach(),
+                          reach(), one_in(3) ? ttl() : "0", run_id(),
+                          std::string(any({"first", "first", "kept", ""})), me, ttl(), ttl()});
     while (w.size() > 3 && one_in(30))
         w.pop_back();
     return w;
@@ -105,8 +111,10 @@ words random_commands::raise(words w)
             w.push_back(fenced_key(usual));
     }
     const std::string me = member();
-    w.insert(w.end(), {me.size() > 32 && one_in(2) ? me.substr(0, 32) : token(),
-                          one_in(4) ? counter() : "99", counter(), one_in(2) ? "0" : ttl()});
+    w.insert(w.end(),
+        {me.size() > 32 && one_in(2) ? me.substr(0, 32) : token(), one_in(4) ? counter() : "99",
+            counter(), one_in(2) ? "0" : ttl(),
+            one_in(8) ? counter() : std::string(any({"1000", "9000000000000", "500000000000"}))});
     while (w.size() > 3 && one_in(30))
         w.pop_back();
     return w;
@@ -119,6 +127,7 @@ words random_commands::fenced_renew(words w)
     for (std::size_t i = 0; i < keys; ++i)
         w.push_back(i % 2 == 0 ? fenced_key("a") : fenced_key("f"));
     w.push_back(one_in(2) ? "0" : ttl());
+    w.push_back(one_in(8) ? counter() : std::string(any({"1000", "9000000000000"})));
     for (std::size_t i = 0; i + 1 < keys; i += 2) {
         const std::string me = member();
         w.insert(

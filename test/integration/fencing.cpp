@@ -79,9 +79,15 @@ std::string counter_of(const scene& s)
     return "hf:f:" + s.resource;
 }
 
+// What is reserved for who asks alone.
 std::string end_of_block(std::uint64_t token)
 {
-    return std::to_string(token + 1023);
+    return std::to_string(token + 63);
+}
+
+std::uint64_t tokens_of(std::chrono::system_clock::time_point when)
+{
+    return static_cast<std::uint64_t>(when.time_since_epoch() / 1ms) * 1024;
 }
 
 // The reason that the locker tells of a node.
@@ -126,7 +132,7 @@ task keep_counters_up(scene& s, cluster& c)
             return node.command({"GET", counter_of(s)}) == expected;
         });
     };
-    constexpr std::uint64_t far = 2'000'000'000'000 * 1024; // some years from now
+    const std::uint64_t far = tokens_of(std::chrono::system_clock::now() + 20s); // as far as may be
     c.command({"SET", counter_of(s), std::to_string(far - 1)}, 2);
     lease held = co_await s.lock(0, patient()).acquire();
     BOOST_TEST(*held.fence() == far);

@@ -1,6 +1,7 @@
 #include "simulation/plan.hpp"
 
 #include "core/terms.hpp"
+#include "simulation/plan_fenced.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -63,17 +64,12 @@ habits some_habits(dice& chance, core::duration ttl)
     return h;
 }
 
-bool on(const plan& p, fault f)
-{
-    return std::find(p.faults.begin(), p.faults.end(), f) != p.faults.end();
-}
-
 // What the faults leave standing.
 void consider(plan& p)
 {
-    p.given.clocks_run_right = !on(p, fault::clock_set_forward);
-    p.given.nodes_remember = !on(p, fault::node_forgot_now);
-    p.given.nodes_forget = on(p, fault::node_forgot);
+    p.given.clocks_run_right = !p.can(fault::clock_set_forward);
+    p.given.nodes_remember = !p.can(fault::node_forgot_now);
+    p.given.nodes_forget = p.can(fault::node_forgot);
 }
 
 // ---- Themes: what a world is about
@@ -89,8 +85,8 @@ void theme_of_chance(plan& p, dice& chance)
             p.faults.push_back(f);
     }
     // Sometimes a majority is never touched, and everything must go on as if nothing were wrong.
-    const bool clients_suffer = on(p, fault::client_frozen) || on(p, fault::client_suspended) ||
-                                on(p, fault::client_cut_off);
+    const bool clients_suffer = p.can(fault::client_frozen) || p.can(fault::client_suspended) ||
+                                p.can(fault::client_cut_off);
     const bool minority_only = p.nodes > 2 && !clients_suffer && chance.chance(0.3);
     if (minority_only)
         p.faulty_nodes = (p.nodes - 1) / 2;
@@ -181,133 +177,6 @@ void theme_of_crowds(plan& p, dice& chance)
     }
 }
 
-// ---- Themes of fenced mode
-
-void add_some(plan& p, dice& chance, std::initializer_list<fault> faults)
-{
-    for (const fault f : faults) {
-        if (chance.chance(0.4))
-            p.faults.push_back(f);
-    }
-}
-
-// Keys go before their time, whatever the clocks show, and clients act on leases that are over.
-void theme_of_wrong_clocks(plan& p, dice& chance)
-{
-    p.faults.clear();
-    add_some(p, chance,
-        {fault::clock_set_back, fault::clock_set_forward, fault::locks_vanished,
-            fault::clock_set_forward, fault::locks_vanished, fault::client_frozen,
-            fault::client_suspended, fault::slow_packets, fault::lost_one_way, fault::cut_stream});
-    p.users_do.obstinate = chance.fraction();
-}
-
-// Nodes start again with nothing or with old things, at once, and while others do.
-void theme_of_forgetful_nodes(plan& p, dice& chance)
-{
-    p.faults = {chance.chance(0.5) ? fault::node_forgot_now : fault::node_flushed};
-    add_some(p, chance,
-        {fault::node_forgot_now, fault::node_flushed, fault::node_forgot, fault::node_crashed,
-            fault::node_frozen, fault::client_frozen, fault::cut_stream, fault::slow_packets});
-    p.between_faults = chance.of_any_size(200ms, 3s);
-    p.users_do.longest_pause = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
-}
-
-// Nodes grant different tokens, and lose the locks before they can be raised: others ask at once.
-void theme_of_split_votes(plan& p, dice& chance)
-{
-    p.nodes = chance.chance(0.7) ? 3 : 5;
-    p.processes = 3 + chance.below(3);
-    p.client_ppm.resize(p.processes, 0);
-    p.resources = 1;
-    p.queue = chance.chance(0.3);
-    p.shortest_delay = chance.of_any_size(50us, 500us);
-    p.longest_delay = p.shortest_delay * (1 + static_cast<int>(chance.below(2)));
-    p.node_timeout.reset();
-    p.options.retry_min = 1ms;
-    p.options.retry_max = std::chrono::ceil<milliseconds>(p.longest_delay * 10);
-    p.users_do.longest_hold = chance.of_any_size(200us, p.terms.ttl / 10);
-    p.users_do.longest_pause = chance.of_any_size(10us, p.terms.ttl / 20);
-    p.faults = {fault::locks_vanished};
-    add_some(p, chance, {fault::slow_packets, fault::node_frozen, fault::lost_one_way});
-    p.between_faults = p.shortest_delay * (1 + static_cast<int>(chance.below(10)));
-    p.longest_fault = 50ms;
-    p.fence.emplace().ahead = 10ms;
-    p.node_clocks_differ = chance.chance(0.5) ? 1000ms : milliseconds(1000h);
-}
-
-// Nobody asks for so long that the counters are over.
-void theme_of_forgotten_counters(plan& p, dice& chance)
-{
-    p.faults.clear();
-    add_some(p, chance, {fault::lost_both_ways, fault::node_frozen, fault::cut_stream});
-    p.fence.emplace().counter_lifetime = 1ms; // as short as may be
-    p.users_do.longest_pause = chance.of_any_size(100ms, 10s);
-    p.users = 1;
-}
-
-void choose_fenced_theme(plan& p, dice& chance, bool contended)
-{
-    constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
-        theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgotten_counters,
-        theme_of_split_votes, theme_of_split_votes};
-    if (contended)
-        theme_of_crowds(p, chance);
-    themes[chance.below(themes.size())](p, chance);
-    p.faulty_nodes = p.nodes > 2 && chance.chance(0.3) ? (p.nodes - 1) / 2 : p.nodes;
-    if (chance.chance(0.3)) {
-        p.lost_pushes = chance.fraction();
-        p.repeated_pushes = chance.fraction();
-    }
-    consider(p);
-}
-
-// The locks give tokens, whatever else the world is about. Tokens go up for ever, unless nodes
-// forget their counters while their clocks are wrong.
-void fence(plan& p, dice& chance)
-{
-    redis::fence_settings& f = p.fence ? *p.fence : p.fence.emplace();
-    const bool nodes_forget =
-        on(p, fault::node_forgot) || on(p, fault::node_forgot_now) || on(p, fault::node_flushed);
-    const bool counters_end = f.counter_lifetime != 0ms;
-    const bool clocks_are_set = on(p, fault::clock_set_forward) || on(p, fault::clock_set_back);
-    const bool clocks_matter = (nodes_forget || counters_end) && !clocks_are_set;
-    constexpr std::array<milliseconds, 4> differences{1ms, 10ms, 1000ms, 1000h};
-    if (f.ahead == 0ms)
-        p.node_clocks_differ = differences[chance.below(clocks_matter ? 2 : 4)];
-    if (clocks_matter) {
-        for (std::int64_t& rate : p.node_ppm)
-            rate /= 50;
-    }
-
-    constexpr std::array<milliseconds, 3> aheads{10ms, 100ms, 300ms};
-    if (f.ahead == 0ms)
-        f.ahead = aheads[chance.below(aheads.size())];
-    // The clocks of two nodes differ by 30 ms at most where it matters, at the end of a world.
-    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl * 102 / 100) +
-                               milliseconds(chance.below(2) * 100) +
-                               std::chrono::floor<milliseconds>(f.ahead) + 2 * 30ms;
-    f.quarantine = std::max<milliseconds>(least, 1s);
-    f.counter_lifetime = counters_end         ? f.quarantine
-                         : chance.chance(0.5) ? core::duration(168h)
-                                              : core::duration(0ms);
-    p.nodes_have_records = nodes_forget ? chance.chance(0.8) : chance.chance(0.3);
-    f.first_deployment = !nodes_forget && !p.nodes_have_records && chance.chance(0.8);
-    f.trusted_persistence = !nodes_forget && !f.first_deployment && chance.chance(0.3);
-    p.users_do.careless = chance.chance(0.7) ? chance.fraction() : 0;
-    if (nodes_forget || !f.first_deployment)
-        p.storm = std::max<nanoseconds>(p.storm, f.quarantine * 10);
-    if (counters_end)
-        p.storm = std::max<nanoseconds>(p.storm, 30s);
-
-    p.given.fenced = true;
-    p.given.nodes_remember = true; // or are in quarantine
-    p.given.nodes_forget = nodes_forget || counters_end;
-    p.given.counters_remain = !(nodes_forget || counters_end) || clocks_matter;
-    if (on(p, fault::locks_vanished))
-        p.given.clocks_run_right = false; // as good as that
-}
-
 // ---- The choice
 
 void choose_theme(plan& p, dice& chance, bool contended)
@@ -326,6 +195,19 @@ void choose_theme(plan& p, dice& chance, bool contended)
     }
     if (p.faulty_nodes == 0)
         p.faulty_nodes = p.nodes;
+    consider(p);
+}
+
+void choose_theme_with_tokens(plan& p, dice& chance, bool contended)
+{
+    if (contended)
+        theme_of_crowds(p, chance);
+    choose_fenced_theme(p, chance);
+    p.faulty_nodes = p.nodes > 2 && chance.chance(0.3) ? (p.nodes - 1) / 2 : p.nodes;
+    if (chance.chance(0.3)) {
+        p.lost_pushes = chance.fraction();
+        p.repeated_pushes = chance.fraction();
+    }
     consider(p);
 }
 
@@ -372,7 +254,7 @@ plan make_plan(dice& chance, const wishes& w)
     p.node_ppm.resize(5);
     for (std::int64_t& rate : p.node_ppm)
         rate = clocks_differ ? some_rate(chance) : 0;
-    w.fenced&& chance.chance(0.6) ? choose_fenced_theme(p, chance, w.contended)
+    w.fenced&& chance.chance(0.6) ? choose_theme_with_tokens(p, chance, w.contended)
                                   : choose_theme(p, chance, w.contended);
     p.node_ppm.resize(p.nodes);
     // Some nodes answer late all the time, never so many that a majority is not well.
@@ -389,8 +271,10 @@ plan make_plan(dice& chance, const wishes& w)
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
     if (w.fenced)
         fence(p, chance);
-    p.leases = 50;
-    p.events = 4000;
+    if (p.leases == 0) {
+        p.leases = 50;
+        p.events = 4000;
+    }
     return p;
 }
 

@@ -6,6 +6,7 @@
 #include "simulation/referee.hpp"
 #include "simulation/subject.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -58,6 +59,7 @@ struct plan {
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
     std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less, at the beginning
+    nanoseconds set_forward_in_all{nanoseconds::max()};    // each node's clock, by faults
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop
     nanoseconds shortest_delay{}, longest_delay{};
@@ -83,12 +85,15 @@ struct plan {
     std::optional<redis::fence_settings> fence{}; // none: plain mode
     bool nodes_have_records = false;              // as if fenced mode had been in use for long
 
+    bool can(fault f) const { return std::ranges::find(faults, f) != faults.end(); }
+
     // When all is well again, nobody waits for longer. There is no order between processes, only
     // chance; the bound leaves room for bad luck, not for a lock that is stuck.
     nanoseconds longest_wait_in_calm() const noexcept
     {
         const auto everybody = static_cast<std::int64_t>(processes * users);
         return std::chrono::seconds(30) + longest_ttl * 5 +
+               (fence ? fence->quarantine * 2 : nanoseconds(0)) +
                everybody * 20 * (users_do.longest_hold + options.retry_max);
     }
 };

@@ -158,7 +158,7 @@ void referee::check_token(const lease_terms& lease)
     if (lease.token.has_value() != given_.fenced)
         fail(
             property::tokens, who + (given_.fenced ? " was given no token" : " was given a token"));
-    if (!lease.token || !given_.counters_remain)
+    if (!lease.token)
         return;
     std::vector<token>& all = tokens_[lease.resource];
     const property broken = given_.nodes_forget ? property::data_loss : property::tokens;
@@ -193,11 +193,11 @@ void referee::write(const std::string& resource, std::uint64_t version_seen, con
     const std::string name = holder_name(who.process);
     if (who.token && *who.token < r.largest_token) {
         ++refused_writes_;
-        if (who.held && judged() && given_.counters_remain)
+        if (who.held && judged())
             fail(property::register_, name + " holds " + resource + ", but its token is too small");
         return;
     }
-    if (given_.fenced ? given_.counters_remain : judged()) {
+    if (given_.fenced || judged()) {
         if (r.version != version_seen)
             fail(property::register_,
                 name + " wrote over an update of " + resource + " that it had not seen");

@@ -48,7 +48,6 @@ struct assumptions {
     bool nodes_are_fast = true;    // none answers late without a fault
     bool nothing_is_late = false;  // what was sent arrives soon or never: no key comes after all
     bool fenced = false;           // there are tokens
-    bool counters_remain = true;   // or the nodes' clocks tell how large they were
 };
 
 // Somebody's use of the protected register.

@@ -7,6 +7,7 @@
 #include "simulation/witness.hpp"
 #include "support/redis_model.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -35,7 +36,14 @@ public:
     void thaw();
     void crash(bool host_too);
     void restart(memory what);
-    void step_clock(nanoseconds by) noexcept { clock_.step(by); }
+    // No further in all than was allowed, so that the clocks of nodes do not get too far apart.
+    void set_clock_forward(nanoseconds by) noexcept
+    {
+        by = std::min(by, may_go_forward_);
+        may_go_forward_ -= by;
+        clock_.step(by);
+    }
+    void allow_forward(nanoseconds in_all) noexcept { may_go_forward_ = in_all; }
     // Once only: what a key gains in life by it is bounded.
     void set_clock_back(nanoseconds by) noexcept
     {
@@ -89,6 +97,7 @@ private:
     test::redis_model::data snapshot_;
     bool up_ = true, frozen_ = false, forbids_subscriptions_ = false;
     int may_go_back_ = 1;
+    nanoseconds may_go_forward_ = nanoseconds::max();
 };
 
 } // namespace holdfast::simulation

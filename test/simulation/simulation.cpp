@@ -106,6 +106,7 @@ private:
                 i, time_, net_, judge_, wall_clock(shown, plan_.node_ppm[i]), chance_.bits()));
             servers_.back()->work_costs(plan_.node_work);
             net_.add(*servers_.back());
+            servers_.back()->allow_forward(plan_.set_forward_in_all);
             if (plan_.nodes_have_records)
                 servers_.back()->remember(*plan_.fence);
             if (!plan_.queue)

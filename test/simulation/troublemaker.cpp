@@ -138,7 +138,7 @@ void troublemaker::strike_node(fault f)
     case fault::clock_set_back:
         return node.set_clock_back(some_time());
     case fault::clock_set_forward:
-        return node.step_clock(some_time());
+        return node.set_clock_forward(some_time());
     default:
         return down_and_up(node, f);
     }

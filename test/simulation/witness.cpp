@@ -66,7 +66,7 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
         renewal(command.subspan(3, keys), 1, command.subspan(3 + keys), 2, model, wall);
     } else if (calls(redis::fenced_renew_script)) {
         const std::size_t keys = number_in(command[2]);
-        renewal(command.subspan(3, keys), 2, command.subspan(4 + keys), 3, model, wall);
+        renewal(command.subspan(3, keys), 2, command.subspan(5 + keys), 3, model, wall);
     } else if (calls(redis::pass_on_script) && command.size() > 5) {
         referee_.given_back(node_, *lock_named(command[3]), command[5]);
     }

@@ -15,12 +15,6 @@ namespace holdfast::test {
 
 namespace {
 
-// The server's wall clock, which shows whole milliseconds.
-redis_model::time wall(core::time_point now)
-{
-    return std::chrono::floor<redis_model::time>(now.time_since_epoch());
-}
-
 // What a script is called in the log.
 std::string name_of_script(std::string_view text)
 {
@@ -52,6 +46,12 @@ model_node::model_node(std::string run_id)
         if (session == to->session.id)
             to->answers += bytes;
     };
+}
+
+// The server's wall clock, which shows whole milliseconds.
+redis_model::time model_node::wall(core::time_point now) const
+{
+    return std::chrono::floor<redis_model::time>(now.time_since_epoch()) + ahead;
 }
 
 bool model_node::serve(core::connection& c, core::time_point now)

@@ -36,7 +36,8 @@ public:
     void forget_keys() { command({"FLUSHALL"}, {}); }
 
     redis_model server;
-    bool up = true;      // takes connections
+    std::chrono::milliseconds ahead{}; // its clock, of ours
+    bool up = true;                    // takes connections
     bool silent = false; // executes, but keeps its answers to itself for the time being
     bool deaf = false;   // takes nothing from the connection
     std::map<std::string, std::string> errors; // by what a command is called in the log
@@ -46,6 +47,7 @@ public:
     std::string commands();
 
 private:
+    redis_model::time wall(core::time_point now) const;
     std::optional<std::string> note(redis_model::arguments command);
     bool send(core::connection& c, core::time_point now);
 

@@ -1,49 +1,16 @@
 // The scripts of fenced mode, as a model of a Redis server executes them. The comments are the
 // lines of the scripts.
-#include "support/redis_model_call.hpp"
-#include "support/redis_model_lua.hpp"
+#include "support/redis_model_fenced.hpp"
 
 #include "redlock/fence_scripts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace holdfast::test {
 
 namespace fenced_status = redis::fenced_status;
 using namespace lua;
-
-// One that is being executed.
-struct redis_model::call::fenced {
-    call& c;
-    arguments names, values;
-    double now = 0;
-
-    word key(std::size_t i) const { return at(names, i - 1); }
-    word value(std::size_t i) const { return at(values, i - 1); }
-    static arguments from(arguments all, std::size_t i)
-    {
-        return all.subspan(std::min(i - 1, all.size()));
-    }
-
-    // The commands, where they do not fail.
-    void look() const { c.watch(names); } // what a command does that reads
-    std::optional<std::string> read(std::string_view name) const;
-    std::optional<std::string> get(std::string_view name) const;
-    bool exists(word name) const;
-    std::int64_t pttl(word name) const;
-    bool set(word name, word what, word ttl, bool only_new = false) const;
-    void keep(word name, word what, word lifetime) const;
-    void pexpire(word name, word ttl) const;
-
-    void answer(double first, double second) const;
-    lua_number number_of(std::size_t value) const;
-    lua_number grants_from(const std::optional<std::string>& stored);
-    bool wait() const;
-    double start(lua_number last, double from) const;
-    void acquire();
-    void raise() const;
-    void renew() const;
-};
 
 // Nothing if it is no string.
 std::optional<std::string> redis_model::call::fenced::read(std::string_view name) const
@@ -132,20 +99,28 @@ void redis_model::call::fenced::answer(double first, double second) const
 // Of an argument that is calculated with.
 lua_number redis_model::call::fenced::number_of(std::size_t i) const
 {
-    const lua_number n = to_number(sent(value(i)));
+    if (!value(i))
+        stop("ERR user_script:1: attempt to perform arithmetic on field '?' (a nil value)");
+    const lua_number n = to_number(*value(i));
     if (!n)
         stop("ERR user_script:1: attempt to perform arithmetic on field '?' (a string value)");
     return n;
+}
+
+// The first token that is too far ahead: (now+reach+1)*1024
+double redis_model::call::fenced::most(double reach) const
+{
+    return (now + reach + 1) * redis::tokens_in_ms;
 }
 
 // Up to the end of its record: from when on the node grants anything. If that is not said, either
 // it is no time, or this has been answered.
 lua_number redis_model::call::fenced::grants_from(const std::optional<std::string>& stored)
 {
-    // local record,from=agreed..' '..ARGV[9]..' ',nil
-    if (!value(9))
+    // local record,from=agreed..' '..ARGV[10]..' ',nil
+    if (!value(10))
         stop("ERR user_script:1: attempt to concatenate field '?' (a nil value)");
-    const std::string ours = std::string(*value(5)) + ' ' + std::string(*value(9)) + ' ';
+    const std::string ours = std::string(*value(6)) + ' ' + std::string(*value(10)) + ' ';
     // if m[1] and string.sub(m[1],1,#record)==record then
     // from=tonumber(string.sub(m[1],#record+1))
     if (stored && stored->starts_with(ours)) {
@@ -163,42 +138,42 @@ lua_number redis_model::call::fenced::grants_from(const std::optional<std::strin
         return std::nullopt;
     }
     // if others and others~=agreed then return {-3,0,now} end
-    if (others && others->agreed != *value(5)) {
+    if (others && others->agreed != *value(6)) {
         answer(fenced_status::disagreed, 0);
         return std::nullopt;
     }
-    // if others and ARGV[10]=='kept' then from=tonumber(before)
-    // elseif not others and ARGV[10]=='first' then from=now
-    // else from=now+ARGV[6] end
-    const double from = others && value(10) == "kept"     ? *to_number(others->from)
-                        : !others && value(10) == "first" ? now
-                                                          : now + *number_of(6);
+    // if others and ARGV[11]=='kept' then from=tonumber(before)
+    // elseif not others and ARGV[11]=='first' then from=now
+    // else from=now+ARGV[7] end
+    const double from = others && value(11) == "kept"     ? *to_number(others->from)
+                        : !others && value(11) == "first" ? now
+                                                          : now + *number_of(7);
     // redis.call('set',n,record..string.format('%.0f',from))
     keep(key(3), ours + in_digits(from), "0");
     return from;
 }
 
-// As who wants to stand in the queue: whether the lock is ours.
-bool redis_model::call::fenced::wait() const
+// As who wants to stand in the queue: whether the lock is ours. `held`: by anybody, before.
+bool redis_model::call::fenced::wait(bool held) const
 {
-    // local last=redis.call('zrange',q,-1,-1,'withscores')[2]
-    // redis.call('zadd',q,'nx',(last or 0)+1,place)
-    // redis.call('pexpire',q,ARGV[12])
+    // local behind=redis.call('zrange',q,-1,-1,'withscores')[2]
+    // redis.call('zadd',q,'nx',(behind or 0)+1,place)
+    // redis.call('pexpire',q,ARGV[13])
     if (const std::string_view why =
-            c.join(names, from(names, 4), from(values, 11), from(values, 12));
+            c.join(names, from(names, 4), from(values, 12), from(values, 13));
         !why.empty())
         stop(why);
-    // while not grants and redis.call('exists',l)==0 do
-    while (!exists(key(1))) {
+    // while not (grants or m[2]) and redis.call('exists',l)==0 do
+    while (!held && !exists(key(1))) {
         // local first=redis.call('zpopmin',q)[1]
         const auto first = c.take_first(*key(4));
         // grants=first==place
-        if (first == value(11))
+        if (first == value(12))
             return true;
-        // redis.call('set',l,string.sub(first,1,32),'px',ARGV[13])
+        // redis.call('set',l,string.sub(first,1,32),'px',ARGV[14])
         if (!first) // its life is over already
             stop("ERR user_script:1: bad argument #1 to 'sub' (string expected, got nil)");
-        set(key(1), std::string_view(*first).substr(0, 32), value(13));
+        set(key(1), std::string_view(*first).substr(0, 32), value(14));
         // local heard=redis.pcall('publish',string.sub(first,49),string.sub(first,1,48))
         // if type(heard)~='number' or heard==0 then redis.call('del',l) end
         if (!c.tell_owner(*first)) {
@@ -210,20 +185,53 @@ bool redis_model::call::fenced::wait() const
 }
 
 // local start=math.max(last and last+1 or
-// now*1024,math.min(ARGV[4],now+ARGV[7])*1024,from*1024)
+// now*1024,math.min(ARGV[4],(now+ARGV[8])*1024),from*1024)
 double redis_model::call::fenced::start(lua_number last, double from) const
 {
-    constexpr double block = redis::tokens_in_block;
-    const double most = now + *number_of(7);
+    constexpr double ms = redis::tokens_in_ms;
+    const double latest = (now + *number_of(8)) * ms;
     const lua_number wanted = to_number(*value(4));
     if (!wanted)
         stop("ERR user_script:1: bad argument #1 to 'min' (number expected, got string)");
-    double start = last ? *last + 1 : now * block;
-    for (const double each : {(most < *wanted ? most : *wanted) * block, from * block}) {
+    double start = last ? *last + 1 : now * ms;
+    for (const double each : {latest < *wanted ? latest : *wanted, from * ms}) {
         if (each > start)
             start = each;
     }
     return start;
+}
+
+// What is answered instead of a grant whose first token would be `first`.
+bool redis_model::call::fenced::has_no_tokens(const std::optional<std::string>& holder,
+    const std::optional<std::string>& highest, double first)
+{
+    // local over=start+ARGV[5]-(now+math.floor(ARGV[7]/2)+1)*1024
+    const double over = first + *number_of(5) - most(std::floor(*number_of(7) / 2));
+    const word mode = value(1);
+    const bool mine = holder && holder == value(2);
+    // if mine and (mode=='confirm' or mode=='again') or not m[2] and mode~='confirm' then
+    const bool may_grant =
+        (mine && (mode == "confirm" || mode == "again")) || (!holder && mode != "confirm");
+    if (!may_grant)
+        return false;
+    // if not last and redis.call('exists',c)==1 then return {-2,0,now} end
+    // if not (start<9007199253692416) then return {-2,0,now} end
+    const bool is_number = highest && to_number(*highest).has_value();
+    if ((!is_number && exists(key(2))) || !(first < 9007199253692416)) {
+        answer(fenced_status::bad_counter, 0);
+        return true;
+    }
+    // if ARGV[4]+0>0 and (now-math.floor(ARGV[7]/2))*1024>ARGV[4]+0 then return {-6,0,now} end
+    const double wanted = *number_of(4);
+    if (wanted > 0 && (now - std::floor(*number_of(7) / 2)) * redis::tokens_in_ms > wanted) {
+        answer(fenced_status::fast, 0);
+        return true;
+    }
+    // if not (over<=0) then return {-5,math.ceil(over/1024),now} end
+    const bool too_far = !(over <= 0);
+    if (too_far)
+        answer(fenced_status::ahead, std::ceil(over / redis::tokens_in_ms));
+    return too_far;
 }
 
 void redis_model::call::fenced::acquire()
@@ -245,8 +253,12 @@ void redis_model::call::fenced::acquire()
         return answer(fenced_status::quarantined, *from - now);
 
     const word mode = value(1), me = value(2);
-    // local mine,place,grants=m[2]==me,ARGV[11],false
+    // local mine,place,grants=m[2]==me,ARGV[12],false
     const bool mine = holder == me;
+    // local last=m[3] and tonumber(m[3])
+    const double first = start(highest ? to_number(*highest) : std::nullopt, *from);
+    if (has_no_tokens(holder, highest, first))
+        return;
     bool grants = false;
     if (mode == "ask") {
         grants = !holder;
@@ -254,11 +266,11 @@ void redis_model::call::fenced::acquire()
         grants = mine;
     } else if (mode == "again" && mine) {
         // redis.call('zrem',q,place)
-        if (const std::string_view why = c.leave(sent(key(4)), sent(value(11))); !why.empty())
+        if (const std::string_view why = c.leave(sent(key(4)), sent(value(12))); !why.empty())
             stop(why);
         grants = true;
     } else {
-        grants = wait();
+        grants = wait(holder.has_value());
     }
     if (!grants) {
         // local left=redis.call('pttl',l)
@@ -267,80 +279,14 @@ void redis_model::call::fenced::acquire()
         return answer(fenced_status::held, left == 0 ? 1 : static_cast<double>(left));
     }
 
-    // local last=m[3] and tonumber(m[3])
-    // if not last and redis.call('exists',c)==1 then return {-2,0,now} end
-    const lua_number last = highest ? to_number(*highest) : std::nullopt;
-    if (!last && exists(counter))
-        return answer(fenced_status::bad_counter, 0);
-    const double first = start(last, *from);
-    // if not (start<9007199253692416) then return {-2,0,now} end
-    if (!(first < 9007199253692416))
-        return answer(fenced_status::bad_counter, 0);
+    // local counter=string.format('%.0f',start+ARGV[5]-1)
     // if keep=='0' then redis.call('set',c,counter) else redis.call('set',c,counter,'px',keep) end
-    keep(counter, in_digits(first + (redis::tokens_in_block - 1)), value(8));
+    keep(counter, in_digits(first + *number_of(5) - 1), value(9));
     // if mode~='ask' then redis.call('set',l,me,'px',ttl)
     // elseif not redis.call('set',l,me,'px',ttl,'nx') then return {-4,0,now} end
     if (!set(lock, me, value(3), mode == "ask"))
         return answer(fenced_status::conflict, 0);
     answer(first, 0);
-}
-
-void redis_model::call::fenced::raise() const
-{
-    // if redis.pcall('get',KEYS[1])==ARGV[1] and redis.pcall('get',KEYS[2])==ARGV[2] then
-    const auto holds = [this](std::size_t i) {
-        return key(i) && value(i) && get(*key(i)) == value(i);
-    };
-    if (!holds(1) || !holds(2))
-        return c.integer(0);
-    // if ARGV[4]=='0' then redis.call('set',KEYS[2],ARGV[3]) else
-    // redis.call('set',KEYS[2],ARGV[3],'px',ARGV[4]) end
-    keep(key(2), value(3), value(4));
-    c.integer(1);
-}
-
-void redis_model::call::fenced::renew() const
-{
-    std::vector<std::int64_t> r;
-    const word lifetime = value(1);
-    // for i=1,#KEYS/2 do
-    for (std::size_t i = 1; i <= names.size() / 2; ++i) {
-        const word l = key(2 * i - 1), counter = key(2 * i), me = value(3 * i - 1),
-                   ttl = value(3 * i), last = value(3 * i + 1);
-        // if redis.pcall('get',l)==me then
-        const auto holder = get(*l);
-        if (!holder || holder != me) {
-            r.push_back(0);
-            continue;
-        }
-        // r[i]=redis.call('pexpire',l,ttl)
-        pexpire(l, ttl);
-        r.push_back(1);
-        // local stored=redis.pcall('get',c)
-        const auto stored = get(*counter);
-        bool behind = !stored && c.look_up(*counter) == c.none();
-        // or (type(stored)=='string' and (tonumber(stored) or 0)<tonumber(last))
-        if (stored) {
-            const lua_number wanted = last ? to_number(*last) : std::nullopt;
-            if (!wanted)
-                stop("ERR user_script:1: attempt to compare number with nil");
-            behind = to_number(*stored).value_or(0) < *wanted;
-        }
-        if (!behind) {
-            // elseif keep~='0' then redis.call('pexpire',c,keep)
-            if (lifetime != "0")
-                pexpire(counter, lifetime);
-            continue;
-        }
-        // if keep=='0' then redis.pcall('set',c,last) else redis.pcall('set',c,last,'px',keep) end
-        try {
-            keep(counter, last, lifetime);
-        } catch (const failure&) {
-        }
-    }
-    c.array(r.size());
-    for (const std::int64_t each : r)
-        c.integer(each);
 }
 
 void redis_model::call::run_fenced(

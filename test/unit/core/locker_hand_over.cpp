@@ -147,9 +147,25 @@ BOOST_AUTO_TEST_CASE(not_without_a_token_for_the_next_holder)
     store.has_next_fence = false;
     locker.drop(first, now);
     BOOST_TEST(calls() == "release A, attempt A");
+    BOOST_TEST(!store.claims.at(1).terms.others_follow); // nobody was there when it was asked for
+    BOOST_TEST(store.claims.at(2).terms.others_follow);  // they follow each other already
     store.has_next_fence = true;
     BOOST_TEST(granted() != 0u);
     BOOST_TEST(stats().handed_over == 0u);
+}
+
+// The backend is told when others wait behind whoever asks.
+BOOST_AUTO_TEST_CASE(whoever_asks_first_says_that_others_follow)
+{
+    acquire(1, "A", holdfast::forever);
+    acquire(2, "A", holdfast::forever);
+    acquire(3, "B", holdfast::forever);
+    BOOST_TEST(!store.claims.at(1).terms.others_follow);
+    refuse();
+    store.refuse(1);
+    locker.wake(now);
+    sleep_until_asked();
+    BOOST_TEST(store.claims.at(3).terms.others_follow);
 }
 
 // An extension that is under way ends with its holder.

@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(judge_release_for_everything_nodes_can_say)
 BOOST_AUTO_TEST_CASE(states_follow_the_token)
 {
     claim c = claim_over(5);
-    c.begin_fence();
+    c.begin_fence(1024);
     for (std::size_t i = 0; i < 5; ++i) {
         c.sent(i, at(0ms));
         c.answered(i);
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(states_follow_the_token)
 BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
 {
     claim c = claim_over(2);
-    c.begin_fence();
+    c.begin_fence(1024);
     c.sent(0, at(0ms));
     c.answered(0);
     c.granted(0, at(0ms), 1024);
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
 BOOST_AUTO_TEST_CASE(the_first_grant_counts)
 {
     claim c = claim_over(1);
-    c.begin_fence();
+    c.begin_fence(1024);
     c.sent(0, at(0ms));
     c.granted(0, at(0ms), 2048);
     c.granted(0, at(300ms), 4096);

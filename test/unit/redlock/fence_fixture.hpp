@@ -120,7 +120,9 @@ struct fence_fixture : redlock_fixture<scripted_node> {
 
     explicit fence_fixture(std::size_t count = 3, const redis::fence_settings& fence = usual)
         : redlock_fixture(count, std::chrono::milliseconds(50), fence)
-    {}
+    {
+        terms.others_follow = true; // so blocks are as large as can be
+    }
 
     // Everybody is connected, and nothing is unanswered.
     void connect()
@@ -196,7 +198,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
         if (is(redis::raise_script))
             return "raise " + w[first + 1] + " to " + w[first + 2] + by;
         if (is(redis::fenced_renew_script))
-            return "renew to " + w[first + 3] + by;
+            return "renew to " + w[first + 4] + by;
         return (is(redis::release_script) ? "delete " : "pass ") + w[3] + by;
     }
     static std::string short_name(const std::string& token)

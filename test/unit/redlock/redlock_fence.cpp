@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(a_raise_whose_connection_breaks)
 BOOST_AUTO_TEST_CASE(holders_in_the_process_have_tokens_of_their_own)
 {
     const auto id = acquire(7, 5000);
-    for (std::uint64_t i = 1; i < redis::tokens_in_block; ++i) {
+    for (std::uint64_t i = 1; i < redis::largest_block; ++i) {
         BOOST_TEST(core->can_pass(id));
         BOOST_TEST(core->pass(id, 100 + i).value() == 5000 + i);
     }
@@ -253,6 +253,21 @@ BOOST_AUTO_TEST_CASE(holders_in_the_process_have_tokens_of_their_own)
     granted(1, 6024);
     BOOST_TEST(events() == "8 granted 6024 for 988");
     BOOST_TEST(core->pass(next, 9).value() == 6025u);
+}
+
+// Who has nobody behind in the process reserves fewer tokens, and passes no more on.
+BOOST_AUTO_TEST_CASE(whoever_is_alone_takes_fewer_tokens)
+{
+    terms.others_follow = false;
+    const auto id = ask(7);
+    granted(0, 5000);
+    granted(1, 4000);
+    BOOST_TEST(requests(1) == "raise 4063 to 5063");
+    number(1, 1);
+    BOOST_TEST(events() == "7 granted 5000 for 988");
+    for (std::uint64_t i = 1; i < 64; ++i)
+        BOOST_TEST(core->pass(id, 100 + i).value() == 5000 + i);
+    BOOST_TEST(!core->can_pass(id));
 }
 
 // What is lost on a node is set again without a token: it keeps others out.

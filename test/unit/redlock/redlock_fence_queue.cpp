@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_turn)
 {
     ask(7);
     const std::size_t a = asked_node();
-    const std::string place = argument(nodes[a].asked[0], 11);
+    const std::string place = argument(nodes[a].asked[0], 12);
     fence_fixture::held(a, 900);
     BOOST_TEST(events() == "");
     call_up(a, place);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_turn_that_was_missed)
 {
     ask(7);
     const std::size_t a = asked_node();
-    const std::string place = argument(nodes[a].asked[0], 11);
+    const std::string place = argument(nodes[a].asked[0], 12);
     fence_fixture::held(a, 900);
     call_up(a, place);
     fence_fixture::held(a);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_words_of_a_request)
     const std::size_t a = asked_node();
     const auto& call = nodes[a].asked[0];
     const std::string id = "node" + std::to_string(a);
-    BOOST_TEST(call.size() == 3u + 4u + 13u);
+    BOOST_TEST(call.size() == 3u + 4u + 14u);
     BOOST_TEST(call[0] == "EVALSHA");
     BOOST_TEST(call[1] == redis::fenced_acquire_script.digest);
     BOOST_TEST(call[3] == "hf:l:A");
@@ -161,16 +161,17 @@ BOOST_AUTO_TEST_CASE(the_words_of_a_request)
     BOOST_TEST(argument(call, 1) == "enqueue");
     BOOST_TEST(argument(call, 2) == std::string(32, 'x'));
     BOOST_TEST(argument(call, 3) == "1000");
-    BOOST_TEST(argument(call, 4) == std::to_string(epoch + 1750)); // all clocks, and some ms
-    BOOST_TEST(argument(call, 5) == "60000 1000 604800000");
-    BOOST_TEST(argument(call, 6) == "60000");
-    BOOST_TEST(argument(call, 7) == "1000");
-    BOOST_TEST(argument(call, 8) == "604800000");
-    BOOST_TEST(argument(call, 9) == id);
-    BOOST_TEST(argument(call, 10) == "");
-    BOOST_TEST(argument(call, 11).starts_with(std::string(32, 'x')));
-    BOOST_TEST(argument(call, 12) == "3000");
-    BOOST_TEST(argument(call, 13) == "500");
+    BOOST_TEST(argument(call, 4) == std::to_string((epoch + 1750) * 1024)); // all clocks, and some
+    BOOST_TEST(argument(call, 5) == "1024");
+    BOOST_TEST(argument(call, 6) == "60000 1000 604800000");
+    BOOST_TEST(argument(call, 7) == "60000");
+    BOOST_TEST(argument(call, 8) == "1000");
+    BOOST_TEST(argument(call, 9) == "604800000");
+    BOOST_TEST(argument(call, 10) == id);
+    BOOST_TEST(argument(call, 11) == "");
+    BOOST_TEST(argument(call, 12).starts_with(std::string(32, 'x')));
+    BOOST_TEST(argument(call, 13) == "3000");
+    BOOST_TEST(argument(call, 14) == "500");
 }
 
 // Whether nodes are new, or remember, is told to the nodes.
@@ -184,8 +185,8 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_the_nodes)
         f.connect();
         f.ask(7);
         for (std::size_t i = 0; i < 3; ++i) {
-            BOOST_TEST(argument(f.nodes[i].asked[0], 9) == "node" + std::to_string(i));
-            BOOST_TEST(argument(f.nodes[i].asked[0], 10) == said);
+            BOOST_TEST(argument(f.nodes[i].asked[0], 10) == "node" + std::to_string(i));
+            BOOST_TEST(argument(f.nodes[i].asked[0], 11) == said);
         }
     }
 }

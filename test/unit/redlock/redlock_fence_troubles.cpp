@@ -83,6 +83,74 @@ BOOST_AUTO_TEST_CASE(a_spoilt_counter)
     BOOST_TEST(events() == "8 refused: unreachable");
 }
 
+// One node says that it has granted what its own clock denies, near the end of all tokens. It does
+// not count, nobody is raised for its sake, and it is asked to delete what it may have.
+BOOST_AUTO_TEST_CASE(a_token_that_the_clock_of_its_node_denies)
+{
+    const auto id = ask(7);
+    granted(0, 9007199254739968);
+    BOOST_TEST(events() == "");
+    granted(1, 5000);
+    BOOST_TEST(requests(1) == "");
+    granted(2, 5000);
+    BOOST_TEST(events() == "7 granted 5000 for 988");
+    BOOST_TEST(reason(0) == "its clock, or what it grants, is too far ahead of the clocks of most "
+                            "nodes");
+    core->release(id, now);
+    run();
+    for (std::size_t i = 0; i < 3; ++i)
+        BOOST_TEST((requests(i) == "delete hf:l:A" || requests(i) == "pass hf:l:A"));
+}
+
+// The same from a node whose clock is as wrong: the others could not store it.
+BOOST_AUTO_TEST_CASE(a_token_that_the_other_nodes_cannot_store)
+{
+    const std::int64_t day = 86'400'000;
+    ask(7);
+    answer(0, "*3\r\n:" + std::to_string((clock() + day) * 1024) +
+                  "\r\n:0\r\n:" + std::to_string(clock() + day) + "\r\n");
+    granted(1, 5000);
+    granted(2, 5000);
+    BOOST_TEST(events() == "7 granted 5000 for 988");
+    BOOST_TEST(requests(1) == "");
+}
+
+// Where that leaves no majority, it may pass: clocks are put right.
+BOOST_AUTO_TEST_CASE(clocks_that_differ_too_much)
+{
+    ask(7);
+    granted(0, 9007199254739968);
+    granted(1, 9007199254739968);
+    BOOST_TEST(events() == "7 refused: fencing_unavailable, passes");
+
+    fence_fixture f;
+    f.connect();
+    f.ask(8);
+    f.granted(0, 5000);
+    f.granted(1, 1024);
+    f.number(1, -1);
+    BOOST_TEST(f.reason(1) == "its clock is too far behind those of other nodes to store a token "
+                              "of theirs");
+    f.answer(2, fast, 0);
+    BOOST_TEST(f.events() == "8 refused: fencing_unavailable, passes");
+}
+
+// A counter that is ahead of its node's clock: for a while, or for longer than anybody waits.
+BOOST_AUTO_TEST_CASE(counters_that_are_ahead)
+{
+    ask(7);
+    answer(0, ahead, 60'000);
+    answer(1, ahead, 1);
+    BOOST_TEST(events() == "7 refused: fencing_unavailable, passes");
+    BOOST_TEST(
+        reason(0) == "the counter hf:f:A is too far ahead of the node's clock for another 60 s");
+    answer(2, ahead, 1);
+    ask(8);
+    answer(0, ahead, 60'001);
+    answer(1, ahead, 60'001);
+    BOOST_TEST(events() == "8 refused: fencing_unavailable");
+}
+
 // Some must be mended, and the rest are in quarantine: nothing is certain until that is over.
 BOOST_AUTO_TEST_CASE(a_spoilt_counter_and_a_quarantine)
 {
@@ -182,7 +250,9 @@ BOOST_AUTO_TEST_CASE(answers_are_read)
         {"*3\r\n:-2\r\n:0\r\n:5\r\n", vote::failed, fence_trouble::counter, 0},
         {"*3\r\n:-3\r\n:0\r\n:5\r\n", vote::failed, fence_trouble::settings, 0},
         {"*3\r\n:-4\r\n:0\r\n:5\r\n", vote::failed, fence_trouble::conflict, 0},
-        {"*3\r\n:-5\r\n:0\r\n:5\r\n", vote::unknown, fence_trouble::none, 0},
+        {"*3\r\n:-5\r\n:7\r\n:5\r\n", vote::failed, fence_trouble::ahead, 0},
+        {"*3\r\n:-6\r\n:0\r\n:5\r\n", vote::failed, fence_trouble::fast_clock, 0},
+        {"*3\r\n:-7\r\n:0\r\n:5\r\n", vote::unknown, fence_trouble::none, 0},
         {"-ERR\r\n", vote::failed, fence_trouble::none, 0},
         {"*2\r\n:1\r\n:0\r\n", vote::unknown, fence_trouble::none, 0},
         {"*3\r\n+1\r\n:0\r\n:5\r\n", vote::unknown, fence_trouble::none, 0},

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::redis {
+
+// How many tokens are taken of a resource, and from where on: so that those who use it most do not
+// get ahead of the clocks. Remembers the largest token that was published here of the resources
+// used last.
+class token_supply {
+public:
+    // Tokens up to there are ours. `resource`: the hash of its name.
+    void published(std::uint64_t resource, std::uint64_t last) noexcept;
+
+    // The least token that is wanted next. `clock`: see fence_clock::floor().
+    std::uint64_t floor(std::uint64_t resource, std::int64_t clock) const noexcept;
+
+    // How many tokens are to be reserved: many, if others in this process will follow whoever asks,
+    // some otherwise, and the fewer the further what was published is ahead of `clock`.
+    std::uint64_t block(
+        std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept;
+
+private:
+    struct entry {
+        std::uint64_t resource = 0, last = 0;
+    };
+    static constexpr std::size_t size = 1024;
+
+    std::uint64_t last_of(std::uint64_t resource) const noexcept;
+
+    // Resources that share an entry: the one that is ahead has it, whoever is behind gets no more
+    // than what the clock says.
+    std::array<entry, size> entries_{};
+};
+
+} // namespace holdfast::redis
