@@ -36,7 +36,7 @@ const char* describe(errc e) noexcept
     case errc::node_error:
         return "a node answered with an error";
     case errc::overloaded:
-        return "more requests are waiting than the limits allow";
+        return "more is wanted than nodes or this process can serve in time";
     case errc::no_random_bits:
         return "the operating system gave no random bits";
     case errc::closed:

@@ -62,8 +62,9 @@ public:
     /// the holders of leases that they must stop (`lease::lost()`); releases each lease once its
     /// holder lets go of it, or its guard time has passed; closes the connections.
     ///
-    /// Completion: `void(error_code)`. Bounded by the longest guard of a held lease plus the time
-    /// that nodes have for an answer.
+    /// Completion: `void(error_code)`. Bounded by the longest guard of a held lease, plus the time
+    /// that the nodes need to delete what is given back, as long as they go on answering. Half a
+    /// second after the last of them has answered, what is left ends by its ttl.
     ///
     /// Errors: `asio::error::operation_aborted` when this call was cancelled.
     ///

@@ -66,7 +66,8 @@ struct locker_options {
     std::chrono::milliseconds retry_min{8};
     std::chrono::milliseconds retry_max{128};
 
-    /// How many `acquire()` may wait at once; one more fails with `errc::overloaded`. At least 1.
+    /// How many `acquire()` may wait at once; one more fails with `errc::overloaded`. At least 1. A
+    /// waiter costs some hundred bytes, and nothing on the nodes until it is asked for.
     std::size_t max_waiting = 1'000'000;
 };
 

@@ -32,6 +32,8 @@ struct locker_stats {
     std::uint64_t lost = 0;        ///< leases that ended while somebody still held them
     std::size_t held = 0;          ///< leases now
     std::size_t waiting = 0;       ///< calls of acquire that wait now
+    std::size_t asking = 0;        ///< attempts under way now
+    std::size_t asking_limit = 0;  ///< as many may be; follows how quickly nodes answer
     std::vector<node_stats> nodes; ///< empty for backends without nodes
 };
 

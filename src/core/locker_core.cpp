@@ -157,6 +157,8 @@ void locker_core::add_to(locker_stats& stats) const
     stats = counts_;
     stats.held = held_;
     stats.waiting = queues_.waiting();
+    stats.asking = admission_.under_way();
+    stats.asking_limit = admission_.bound();
     stats.nodes = backend_.nodes();
 }
 

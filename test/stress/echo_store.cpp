@@ -113,7 +113,7 @@ public:
     }
 
     std::string_view output() const noexcept override { return output_; }
-    void written(std::size_t n) noexcept override { output_.erase(0, n); }
+    void written(std::size_t n, core::time_point) override { output_.erase(0, n); }
 
 private:
     listener& heard_;
@@ -138,7 +138,7 @@ public:
             push({.kind = what::refused, .reason = errc::unreachable, .tag = tag, .passes = true});
             return id;
         }
-        claims_[id] = {tag, now + terms.ttl - terms.drift, stage::asking};
+        claims_[id] = {tag, now, now + terms.ttl - terms.drift, stage::asking};
         connection_.send(id);
         return id;
     }
@@ -183,16 +183,15 @@ public:
     }
 
     core::time_point wake_at() const noexcept override { return core::never; }
-    void wake(core::time_point) override {}
+    void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return connections_; }
 
-    bool drained() const noexcept override
+    std::size_t cleaning_up() const noexcept override
     {
-        for (const auto& [id, c] : claims_) {
-            if (c.now == stage::releasing)
-                return false;
-        }
-        return true;
+        std::size_t count = 0;
+        for (const auto& [id, c] : claims_)
+            count += c.now == stage::releasing ? 1u : 0u;
+        return count;
     }
 
     void close(core::time_point) override { connection_.stop(); }
@@ -203,7 +202,7 @@ private:
     enum class stage : std::uint8_t { asking, held, releasing };
     struct claim {
         std::uint64_t tag = 0;
-        core::time_point valid_until{};
+        core::time_point asked{}, valid_until{};
         stage now = stage::asking;
     };
 
@@ -215,7 +214,10 @@ private:
         claim& c = found->second;
         if (c.now == stage::asking) {
             c.now = stage::held;
-            push({.kind = what::granted, .tag = c.tag, .valid_until = c.valid_until});
+            push({.kind = what::granted,
+                .tag = c.tag,
+                .valid_until = c.valid_until,
+                .asked = c.asked});
         } else {
             push({.kind = what::released, .outcome = release_outcome::released, .tag = c.tag});
             claims_.erase(found);

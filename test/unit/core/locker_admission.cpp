@@ -45,6 +45,8 @@ BOOST_AUTO_TEST_CASE(attempts_wait_for_a_place_first_come_first_served)
     locker.wake(now);
     BOOST_TEST(calls() == "attempt A, attempt B");
     BOOST_TEST(stats().waiting == first + 3);
+    BOOST_TEST(stats().asking == first + 1);
+    BOOST_TEST(stats().asking_limit == first + 1);
 }
 
 // 100,000 waiters cost the backend nothing: no more attempts than may be under way are open.
