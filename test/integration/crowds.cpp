@@ -1,0 +1,116 @@
+// A burst: as many coroutines as a flash sale has customers, each with a lock of its own, at once.
+#include "support/cluster.hpp"
+
+#include <boost/asio/detached.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(crowds)
+
+constexpr std::size_t crowd = HOLDFAST_CROWD;
+constexpr std::size_t bystanders = 1'000; // hold leases all the while
+constexpr auto time_limit = 60s;
+
+std::size_t keys_on(redis_server& node)
+{
+    return std::stoul(node.command({"DBSIZE"}));
+}
+
+backend default_store(const cluster& c)
+{
+    return redlock(endpoints(c.nodes));
+}
+
+// What came of many acquires, each of another resource.
+struct leases_of_many {
+    std::vector<lease> held;
+    std::map<std::string, std::size_t> failures; // by message
+    std::size_t ended = 0;
+
+    void acquire(scene& s, std::string_view prefix, std::size_t count, const lock_options& options)
+    {
+        const std::size_t all = ended + count;
+        held.reserve(held.size() + count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string name = std::string(prefix) + std::to_string(i);
+            asio::co_spawn(
+                s.io,
+                [](leases_of_many& to, holdfast::lock lock) -> task {
+                    auto [ec, got] = co_await lock.acquire(time_limit, no_throw);
+                    if (ec)
+                        ++to.failures[ec.message()];
+                    else
+                        to.held.push_back(std::move(got));
+                    ++to.ended;
+                }(*this, holdfast::lock(s.locker(), name, options)),
+                asio::detached);
+        }
+        run_until(
+            s.io, [&] { return ended == all; }, 2 * time_limit);
+        for (const auto& [message, times] : failures)
+            BOOST_ERROR(message << ", " << times << " times");
+    }
+};
+
+// Attempts that all go out at once time out in our own backlog, are deleted and made again, and
+// renewals are left out meanwhile.
+BOOST_AUTO_TEST_CASE(all_are_granted_and_leases_beside_them_are_kept)
+{
+    cluster c(3);
+    scene s(default_store(c));
+    leases_of_many kept, burst;
+    kept.acquire(s, "kept:", bystanders, {});
+    const auto begin = steady::now();
+    burst.acquire(s, "burst:", crowd, {});
+    BOOST_TEST_MESSAGE(crowd << " locks within " << (steady::now() - begin) / 1ms << " ms");
+    BOOST_TEST(burst.held.size() == crowd);
+    burst.held.clear();
+
+    // Until each lease has been renewed since.
+    const auto renewed = s.locker().stats().renewals + 2 * bystanders;
+    run_until(s.io, [&] { return s.locker().stats().renewals >= renewed; });
+    for (const lease& each : kept.held)
+        BOOST_REQUIRE(each.held());
+    const auto stats = s.locker().stats();
+    BOOST_TEST(stats.lost == 0u);
+    BOOST_TEST(describe_nodes(stats) == "");
+    kept.held.clear();
+    s.finish();
+    BOOST_TEST(c.empty_within(0s));
+}
+
+// However long that takes, as long as nodes confirm it.
+BOOST_AUTO_TEST_CASE(who_closes_leaves_no_key_behind)
+{
+    cluster c(3);
+    scene s(default_store(c));
+    lock_options options;
+    options.ttl = 10min;
+    options.guard = 50ms;
+    leases_of_many all;
+    all.acquire(s, "held:", crowd, options);
+    BOOST_TEST(all.held.size() == crowd);
+    for (auto& node : c.nodes)
+        BOOST_TEST(keys_on(node) > crowd / 2);
+
+    bool closed = false;
+    s.locker().close([&](error_code ec) {
+        BOOST_TEST(!ec, ec.message());
+        closed = true;
+    });
+    run_until(s.io, [&] { return closed; });
+    for (auto& node : c.nodes)
+        BOOST_TEST(keys_on(node) == 0u);
+    expect_no_work_left(s.io);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
