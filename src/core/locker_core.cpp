@@ -167,7 +167,7 @@ void locker_core::absorb(time_point now)
 {
     do
         absorb_events(now);
-    while (admit_next(now));
+    while (in_line_ != 0 && admit_next(now));
     if (closing_ && !closed_)
         finish_closing(now);
 }

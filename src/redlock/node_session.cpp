@@ -71,6 +71,8 @@ void node_session::send(std::string_view bytes, request r)
     }
     out_.append(bytes);
     r.bytes = static_cast<std::uint32_t>(bytes.size());
+    if (look_at_ == core::never) // answers put off what it is for; that is found out then
+        look_at_ = r.sent + settings_.silence_timeout;
     requests_.push(r);
     ++commands_;
 }
@@ -138,13 +140,6 @@ bool node_session::in_order(const request& r, reply answer)
     return refused || by_the_check == (answer.front().text == release_script.digest);
 }
 
-core::time_point node_session::wake_at() const noexcept
-{
-    if (!started_)
-        return core::long_ago;
-    return std::min({deadline_, silence_ends(), check_due()});
-}
-
 void node_session::wake(core::time_point now)
 {
     if (!started_) {
@@ -152,10 +147,13 @@ void node_session::wake(core::time_point now)
         deadline_ = now + settings_.connect_timeout;
         return;
     }
-    if (silence_ends() <= now)
-        return begin_closing({errc::no_reply, "silent for too long, connection closed"}, now);
-    if (check_due() <= now)
-        check_order(now);
+    if (look_at_ <= now) {
+        if (silence_ends() <= now)
+            return begin_closing({errc::no_reply, "silent for too long, connection closed"}, now);
+        if (check_due() <= now)
+            check_order(now);
+        look_at_ = std::min(silence_ends(), check_due());
+    }
     if (deadline_ > now)
         return;
     deadline_ = core::never;
@@ -211,6 +209,7 @@ void node_session::begin_closing(failure why, core::time_point now)
     state_ = state::closing;
     out_.clear();
     out_begin_ = requests_written_ = next_written_ = greeting_left_ = 0;
+    look_at_ = core::never;
     hopeful_ =
         worked && now - connected_at_ > stable_after && failure_.code != condition::misconfigured;
     failures_ = hopeful_ ? 0 : failures_ + 1;
@@ -325,7 +324,7 @@ void node_session::on_request_reply(reply answer, core::time_point now)
     pushes_.answered();
     last_answered_ = now;
     if (requests_.empty())
-        behind_since_ = core::never;
+        look_at_ = behind_since_ = core::never;
     else if (behind_since_ == core::never || r.kind == order_check)
         behind_since_ = now;
     if (r.kind == order_check) {

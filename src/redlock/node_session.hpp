@@ -12,6 +12,7 @@
 
 #include <holdfast/stats.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -116,7 +117,10 @@ public:
     std::size_t outstanding() const noexcept { return requests_.size(); }
     node_stats stats() const;
 
-    core::time_point wake_at() const noexcept;
+    core::time_point wake_at() const noexcept
+    {
+        return started_ ? std::min(deadline_, look_at_) : core::long_ago;
+    }
     void wake(core::time_point now);
     // For good. What was wrong before can still be read.
     void shut(core::time_point now);
@@ -158,6 +162,7 @@ private:
     unsigned failures_ = 0;                   // to connect, in a row
     core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
     core::time_point last_answered_{}, connected_at_{}, clock_asked_{};
+    core::time_point look_at_ = core::never; // silence and order; not later than there is a reason
     core::time_point behind_since_ = core::never; // each answer has left requests waiting
     bool checking_ = false;                       // whether the order of answers is right
 

@@ -350,6 +350,7 @@ void redlock_core::forget(claim_id id)
     asked_again_.erase(slot_index(id));
     forget_tracking(id);
     claim& c = claims_[id];
+    end_survey(c);
     for (std::size_t i = 0; i < c.nodes(); ++i)
         end_deletion(c.at[i]);
     claims_.give_back(id);

@@ -222,7 +222,7 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
-        if (calls(text, redis::join_script))
+        if (calls(text, redis::join_script) || calls(text, redis::owner_script))
             return;
         if (!calls(text, redis::renew_script)) {
             const bool queues = !calls(text, redis::release_script);

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(silence)
     wake_until(at(1h + 5s));
     receive(":1\r\n");
     BOOST_TEST(told() == "1=1 ");
-    BOOST_TEST(session.wake_at() == now + 10s);
+    BOOST_TEST(session.wake_at() <= now + 10s);
     wake_until(at(1h + 14s));
     receive(">1\r\n+hint\r\n:");
     BOOST_TEST(told() == "push:hint ");
