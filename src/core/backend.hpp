@@ -119,6 +119,14 @@ public:
     // How many deletions are under way. It gets smaller as long as they are answered.
     virtual std::size_t cleaning_up() const noexcept = 0;
     bool drained() const noexcept { return cleaning_up() == 0; }
+    // Bytes that wait for their connection to take them.
+    std::size_t unsent() noexcept
+    {
+        std::size_t all = 0;
+        for (const connection* const c : connections())
+            all += c->output().size();
+        return all;
+    }
     // Lets all connections go, for good.
     virtual void close(time_point now) = 0;
 

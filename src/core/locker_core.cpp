@@ -112,6 +112,7 @@ void locker_core::close(time_point now)
 
 void locker_core::wake(time_point now, time_point heard)
 {
+    heard_ = std::min(now, heard);
     if (backend_.wake_at() <= now)
         backend_.wake(now, heard);
     absorb(now);
@@ -294,16 +295,17 @@ void locker_core::on_frees(const backend_event& event, time_point now)
 }
 
 // Connections go when nothing is held any more and what was given back has been confirmed, or when
-// no more of it is being confirmed.
+// no more of it is being confirmed, although it has left and all that has arrived was heard.
 void locker_core::finish_closing(time_point now)
 {
     if (active_ != 0)
         return;
-    const std::size_t left = backend_.cleaning_up();
-    if (close_at_ == never || left < left_to_clean_)
+    const std::size_t left = backend_.cleaning_up(), unsent = backend_.unsent();
+    if (close_at_ == never || left < left_to_clean_ || unsent < left_to_send_)
         close_at_ = now + closing_patience;
     left_to_clean_ = left;
-    if (left != 0 && now < close_at_)
+    left_to_send_ = unsent;
+    if (left != 0 && heard_ < close_at_)
         return;
     closed_ = true;
     close_at_ = never;

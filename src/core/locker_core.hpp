@@ -150,7 +150,8 @@ private:
     std::size_t held_ = 0;
     bool closing_ = false, closed_ = false;
     time_point close_at_ = never;
-    std::size_t left_to_clean_ = 0; // when `close_at_` was set
+    std::size_t left_to_clean_ = 0, left_to_send_ = 0; // when `close_at_` was set
+    time_point heard_ = long_ago;                      // see wake()
     locker_stats counts_;
 };
 

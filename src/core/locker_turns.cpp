@@ -1,6 +1,7 @@
 // Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
 #include "core/locker_core.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::core {
@@ -87,12 +88,14 @@ bool locker_core::admit_next(time_point now)
 }
 
 // Under overload the first in the line are those whose time is nearly over. An attempt for these
-// would come to nothing, and keep others waiting until theirs is over as well.
+// would come to nothing, and keep others waiting until theirs is over as well. But one for the
+// first of a queue serves those behind it, if its own time is over; and one with time to spare must
+// not be kept waiting by those behind it who have none.
 bool locker_core::ends_before_an_answer(const wait_queue& q, time_point now) noexcept
 {
-    const wait& last = queues_.wait_at(q.last);
-    return !queues_.wait_at(q.first).once && last.ends != never &&
-           last.ends - now < admission_.expected_delay();
+    const wait& first = queues_.wait_at(q.first);
+    const time_point ends = std::max(first.ends, queues_.wait_at(q.last).ends);
+    return !first.once && ends != never && ends - now < admission_.expected_delay();
 }
 
 // The attempt waits for its turn in the backend: it costs next to nothing, and takes as long as it

@@ -171,7 +171,7 @@ void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
         return;
     }
     const bool of_a_claim = kind != what::probe && kind != what::record && kind != what::type &&
-                            kind != what::time_left;
+                            kind != what::time_left && kind != what::owner;
     claim* const c = of_a_claim ? claims_.find(r.reference) : nullptr;
     if (c == nullptr)
         return;

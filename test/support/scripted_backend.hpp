@@ -32,6 +32,7 @@ public:
     std::map<core::claim_id, claim> claims; // all there have ever been
     core::claim_id latest = 0;
     std::size_t deletions = 0; // under way
+    std::vector<core::connection*> links;
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
     errc outlook_is = errc::unreachable;
@@ -190,7 +191,7 @@ public:
     core::time_point wake_at() const noexcept override { return core::never; }
     using backend_core::wake;
     void wake(core::time_point, core::time_point) override {}
-    std::span<core::connection* const> connections() noexcept override { return {}; }
+    std::span<core::connection* const> connections() noexcept override { return links; }
     std::size_t cleaning_up() const noexcept override { return deletions; }
     void close(core::time_point) override
     {

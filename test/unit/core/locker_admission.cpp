@@ -101,6 +101,21 @@ BOOST_AUTO_TEST_CASE(no_attempt_is_made_for_a_waiter_whose_time_ends_before_the_
     BOOST_TEST(effects() == "1001 ended: overloaded, 1003 ended: overloaded");
 }
 
+// Those behind it, who have less time, do not cost it its place in the line.
+BOOST_AUTO_TEST_CASE(a_waiter_with_time_to_spare_keeps_its_place_whoever_comes_behind)
+{
+    fill();
+    acquire(1001, "A", holdfast::forever);
+    acquire(1002, "A", 105ms);
+    acquire(1003, "B", 10s);
+    pass(90ms);
+    for (claim_id id = 1; id <= first; ++id) {
+        store.grant(id); // they took 90 ms: so will the next
+        locker.wake(now);
+    }
+    BOOST_TEST(calls() == "attempt A, attempt B");
+}
+
 // One that asks once waits for a place as long as it may; its attempt then runs to its end.
 BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place)
 {

@@ -10,6 +10,28 @@ using namespace holdfast::test;
 using namespace std::chrono_literals;
 using holdfast::errc;
 
+namespace {
+
+// A connection with bytes that wait for room.
+class crowded_connection final : public connection {
+public:
+    const address& target() const noexcept override { return nowhere_; }
+    bool wants_open() const noexcept override { return true; }
+    void opened(time_point) override {}
+    void closed(holdfast::error_code, time_point) override {}
+    std::span<char> read_space() override { return {}; }
+    void received(std::size_t, time_point) override {}
+    std::string_view output() const noexcept override { return unsent; }
+    void written(std::size_t n, time_point) override { unsent.erase(0, n); }
+
+    std::string unsent = std::string(100, '.');
+
+private:
+    address nowhere_;
+};
+
+} // namespace
+
 BOOST_FIXTURE_TEST_SUITE(core_locker_close, locker_fixture)
 
 // A locker with nothing in hand is closed at once, and says so once.
@@ -117,6 +139,51 @@ BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_are_answered)
     locker.wake(now);
     BOOST_TEST(effects() == "closed");
     BOOST_TEST(calls() == "attempt A, release A, close");
+}
+
+// What has not left yet cannot have been answered: our own loop may be that slow.
+BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_leave)
+{
+    crowded_connection link;
+    store.links = {&link};
+    acquire(1);
+    const slot_id lease = granted();
+    store.deletions = 100;
+    locker.close(now);
+    locker.drop(lease, now);
+    effects();
+    while (!link.unsent.empty()) {
+        pass(600ms);
+        link.written(50, now);
+        locker.wake(now);
+        BOOST_TEST(effects() == "");
+    }
+    sleep_until(now + 499ms);
+    BOOST_TEST(effects() == "");
+    sleep_until(now + 1ms);
+    BOOST_TEST(effects() == "closed");
+    store.links.clear();
+}
+
+// Answers that have arrived are read before it is judged that there are none.
+BOOST_AUTO_TEST_CASE(closing_waits_for_what_has_arrived_to_be_read)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    store.deletions = 2;
+    locker.close(now);
+    locker.drop(lease, now);
+    effects();
+    pass(600ms);
+    locker.wake(now, at(499ms));
+    BOOST_TEST(effects() == "");
+    store.deletions = 1;
+    locker.wake(now);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(1100ms) - 1ns);
+    BOOST_TEST(effects() == "");
+    sleep_until(at(1100ms));
+    BOOST_TEST(effects() == "closed");
 }
 
 // As soon as everything is confirmed, the rest of that time is not waited for.

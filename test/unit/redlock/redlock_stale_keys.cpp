@@ -257,6 +257,34 @@ BOOST_AUTO_TEST_CASE(an_arbiter_that_is_well_again)
     BOOST_TEST(arbiter() == a);
 }
 
+// The question for the holder leaves late. That gives no other claim more time: here a release that
+// has been waiting for its majority. Both are the first of their kind, and known by like numbers.
+BOOST_AUTO_TEST_CASE(a_question_that_leaves_late_prolongs_nothing_else)
+{
+    queue_fixture c;
+    const core::claim_id lease = c.acquire(7, 'x', "B");
+    for (std::size_t i = 0; i < c.nodes.size(); ++i) {
+        c.occupy(i);
+        c.nodes[i].silent = true;
+    }
+    c.ask_in_turn(8, 'y');
+    const std::size_t arbiter = c.arbiter();
+    c.core->release(lease, c.now);
+    c.run();
+    for (model_node& n : c.nodes)
+        n.deaf = true;
+    c.nodes[arbiter].silent = false;
+    c.run(); // it says that the key is taken; nobody hears the question that follows
+    c.now += 40ms;
+    for (model_node& n : c.nodes)
+        n.deaf = false;
+    c.nodes[arbiter].silent = true;
+    c.pass(9ms);
+    BOOST_TEST(c.events() == "");
+    c.pass(1ms);
+    BOOST_TEST(c.events() == "7 unconfirmed");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
