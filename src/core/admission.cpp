@@ -12,6 +12,9 @@ constexpr int small_part = 32, large_part = 2;
 // A delay of so many times the shortest is not called long either: some nodes are far away.
 constexpr int near_shortest = 2;
 
+// What an answer takes beyond the shortest delay may soon be so many times as much.
+constexpr int spare = 4;
+
 // The shortest delay is that of the last one or two such times.
 constexpr duration memory = std::chrono::minutes(5);
 
@@ -29,13 +32,10 @@ void admission::answered(
     asked = std::min(asked, now);
     const duration delay = now - asked;
     note_delay(delay, now);
-    const duration base = std::min(shortest_, shortest_before_);
-    const duration long_delay =
-        std::clamp(base > node_timeout ? node_timeout : base * near_shortest,
-            node_timeout / small_part, node_timeout / large_part);
-    if (delay > long_delay + long_delay / 2)
+    const duration limit = long_delay(node_timeout);
+    if (delay > limit + limit / 2)
         shrink(asked, decrease, now);
-    else if (delay <= long_delay && wanted)
+    else if (wanted && delay <= std::min(limit, node_timeout / large_part))
         bound_ = std::min<double>(most, bound_ + (starting_ ? 1 : growth));
 }
 
@@ -44,10 +44,29 @@ void admission::unanswered(
 {
     --under_way_;
     asked = std::min(asked, now);
-    if (now - asked >= node_timeout / large_part)
+    const duration limit = long_delay(node_timeout);
+    if (now - asked > limit + limit / 2)
         shrink(asked, strong_decrease, now);
     if (++failures_ >= failures_before_pause)
         closed_until_ = std::max(closed_until_, now + pause);
+}
+
+// An attempt with a short node timeout that fails for distance alone says nothing to the others.
+duration admission::long_delay(duration node_timeout) const noexcept
+{
+    return std::max(node_timeout / small_part, near_shortest * shortest_delay());
+}
+
+duration admission::shortest_delay() const noexcept
+{
+    const duration seen = std::min(shortest_, shortest_before_);
+    return seen == duration::max() ? duration(0) : seen;
+}
+
+duration admission::expected_delay() const noexcept
+{
+    const duration least_possible = shortest_delay();
+    return least_possible + spare * (usual_delay_ - std::min(usual_delay_, least_possible));
 }
 
 void admission::abandon(duration node_timeout, time_point now)

@@ -37,7 +37,7 @@ public:
         return abandoned_.empty() ? never : abandoned_.front();
     }
     // What time an answer can be expected to take now, with something to spare.
-    duration expected_delay() const noexcept { return 4 * usual_delay_; }
+    duration expected_delay() const noexcept;
 
     void begin() noexcept { ++under_way_; }
     // It is under way no more, and nothing is learnt of it.
@@ -64,6 +64,8 @@ private:
 
     bool has_room() const noexcept { return under_way() < bound(); }
     void note_delay(duration delay, time_point now) noexcept;
+    duration long_delay(duration node_timeout) const noexcept;
+    duration shortest_delay() const noexcept;
     void shrink(time_point asked, double factor, time_point now) noexcept;
 
     std::size_t under_way_ = 0;

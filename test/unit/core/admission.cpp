@@ -104,6 +104,7 @@ BOOST_AUTO_TEST_CASE(shrinks_once_for_attempts_that_were_under_way_together)
 
 BOOST_AUTO_TEST_CASE(keeps_a_few_places_whatever_happens)
 {
+    rounds(1, 1ms);
     rounds(100, 400ms);
     BOOST_TEST(gate.bound() >= admission::least);
     BOOST_TEST(gate.bound() <= admission::least + 2);
@@ -167,6 +168,33 @@ BOOST_AUTO_TEST_CASE(only_slow_failures_make_it_smaller)
     for (std::size_t n = gate.under_way(); n != 0; --n)
         gate.unanswered(asked, node_timeout, 100ms, now);
     BOOST_TEST(gate.bound() == admission::first / 2);
+}
+
+// A lock with so short a ttl that its node timeout is below the distance to the nodes fails always.
+// The others go on as before.
+BOOST_AUTO_TEST_CASE(failures_for_distance_alone_do_not_slow_the_others_down)
+{
+    rounds(3, 10ms);
+    const std::size_t before = gate.bound();
+    for (int i = 0; i < 20; ++i) {
+        gate.begin();
+        gate.unanswered(now - 5ms, 5ms, 100ms, now);
+        gate.begin();
+        gate.answered(now - 10ms, node_timeout, false, now);
+    }
+    BOOST_TEST(gate.bound() == before);
+}
+
+// Distance does not vary, load does.
+BOOST_AUTO_TEST_CASE(expects_answers_as_late_as_they_may_soon_be)
+{
+    rounds(1, 50ms);
+    for (int i = 0; i < 20; ++i)
+        rounds(1, 50ms);
+    BOOST_TEST(gate.expected_delay() >= 49ms);
+    BOOST_TEST(gate.expected_delay() <= 51ms);
+    rounds(1, 60ms);
+    BOOST_TEST(gate.expected_delay() >= 89ms);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
