@@ -139,6 +139,11 @@ errc redlock_core::outlook(claim_id id) const noexcept
     return why_unreachable(*c).reason;
 }
 
+void redlock_core::leave_open(claim_id id)
+{
+    claims_[id].ends_turns = true;
+}
+
 void redlock_core::release(claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -231,6 +236,8 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
         return; // who was asked later may make it longer: the arbiter is asked first
     }
     c.phase = stage::held;
+    if (!c.handed_over)
+        windows_.note_free(c.hash);
     c.reported = valid_until;
     claim_ends_.erase(slot_index(id));
     backend_event granted{.kind = backend_event::what::granted,
@@ -312,10 +319,21 @@ void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due,
     }
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         if (due[i] && passes_on(i)) {
+            c.at[i].leaves_open = was_lease && i == arbiter && opens_window(c, now);
             encode_pass_on(id, i, false);
             send_remove(i, id, what::pass_on, now);
         }
     }
+}
+
+// Whether the release of this lease asks for a window. Then our own next attempt stays out of it,
+// too: it goes by way of the queue. In fenced mode there are no other clients.
+bool redlock_core::opens_window(const claim& c, time_point now)
+{
+    if (fence_ || !windows_.is_due(c.hash, c.terms.polling, c.ends_turns, now))
+        return false;
+    contention_.note(c.hash, now);
+    return true;
 }
 
 void redlock_core::settle_release(claim_id id, bool out_of_time, time_point now)
