@@ -139,11 +139,6 @@ errc redlock_core::outlook(claim_id id) const noexcept
     return why_unreachable(*c).reason;
 }
 
-void redlock_core::leave_open(claim_id id)
-{
-    claims_[id].ends_turns = true;
-}
-
 void redlock_core::release(claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -324,16 +319,6 @@ void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due,
             send_remove(i, id, what::pass_on, now);
         }
     }
-}
-
-// Whether the release of this lease asks for a window. Then our own next attempt stays out of it,
-// too: it goes by way of the queue. In fenced mode there are no other clients.
-bool redlock_core::opens_window(const claim& c, time_point now)
-{
-    if (fence_ || !windows_.is_due(c.hash, c.terms.polling, c.ends_turns, now))
-        return false;
-    contention_.note(c.hash, now);
-    return true;
 }
 
 void redlock_core::settle_release(claim_id id, bool out_of_time, time_point now)

@@ -85,11 +85,6 @@ void redlock_core::name_queue(const claim& c)
         queue_.assign(c.lock).append(queue_suffix);
 }
 
-void redlock_core::name_window(const claim& c)
-{
-    window_.assign(c.lock).append(window_suffix);
-}
-
 void redlock_core::encode_pass_on(claim_id id, std::size_t node, bool by_text)
 {
     const claim& c = claims_[id];
@@ -249,24 +244,6 @@ void redlock_core::tell_of_wait(claim& c)
     if (!c.has_waited)
         emit({.kind = core::backend_event::what::queued, .tag = c.tag});
     c.has_waited = true;
-}
-
-// The key is free, but left to clients that poll for so much longer. Whatever nodes have said of
-// its owners is of no use meanwhile, and may be out of date then.
-void redlock_core::stay_out(claim_id id, std::int64_t for_ms, time_point now)
-{
-    claim& c = claims_[id];
-    c.answer_due = false;
-    tell_of_wait(c);
-    contention_.note(c.hash, now);
-    end_survey(c);
-    c.surveyed = false;
-    c.stays_out = true;
-    const time_point ends =
-        now + std::chrono::milliseconds(for_ms) + jitter_.between(shortest_spread, longest_spread);
-    c.arbiter_held_until = ends;
-    c.asks_again_at = std::max(c.asks_again_at, ends + longest_spread);
-    claim_ends_.set(slot_index(id), ends);
 }
 
 // The key will be free so much later, or at a time that nobody knows (-1).
