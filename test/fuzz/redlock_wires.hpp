@@ -238,7 +238,7 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
-        if (calls(text, redis::join_script))
+        if (calls(text, redis::join_script) || calls(text, redis::owner_script))
             return;
         if (!calls(text, redis::renew_script)) {
             claim_book* const b = find(argument(text, 0));
