@@ -15,6 +15,10 @@ using namespace std::chrono_literals;
 
 constexpr milliseconds shortest_ttl = 20ms;
 constexpr milliseconds longest_ttl = 24h;
+constexpr milliseconds longest_polling_window = 2s;
+
+// However short the ttl is, windows take no more of the time than that.
+constexpr std::uint32_t least_windows_in_period = 25;
 
 [[noreturn]] void reject(const std::string& what)
 {
@@ -45,8 +49,17 @@ core::lease_terms core::terms_of(const lock_options& o)
     t.max_hold = o.max_hold;
     t.handoff_time = o.handoff_time ? core::duration(*o.handoff_time) : core::duration(o.ttl) / 4;
     t.handoff_limit = o.handoff_limit;
+    t.polling_window_ms = static_cast<std::uint32_t>(o.polling_window.count());
     t.renews = o.renewal == renewal::automatic;
     return t;
+}
+
+core::polling_terms core::polling_of(const lease_terms& terms) noexcept
+{
+    const auto turns = std::chrono::ceil<milliseconds>(2 * terms.handoff_time).count();
+    const std::uint32_t window = terms.polling_window_ms;
+    return {.window_ms = window,
+        .period_ms = std::max(static_cast<std::uint32_t>(turns), least_windows_in_period * window)};
 }
 
 void check(const lock_options& o)
@@ -62,6 +75,7 @@ void check(const lock_options& o)
         check_range("guard", *o.guard, 0ms, o.ttl);
     if (o.handoff_time)
         check_range("handoff_time", *o.handoff_time, 0ms, longest_ttl);
+    check_range("polling_window", o.polling_window, 0ms, longest_polling_window);
     if (o.renewal != renewal::automatic && o.renewal != renewal::manual)
         reject("renewal is neither automatic nor manual");
 

@@ -8,8 +8,8 @@ namespace holdfast {
 
 namespace {
 
-// What the name of another resource and this make is the key of its queue on Redis nodes.
-constexpr std::string_view reserved_ending = ":holdfast:queue";
+// What the name of another resource and these make are keys of its queue on Redis nodes.
+constexpr std::string_view reserved_endings[] = {":holdfast:queue", ":holdfast:open"};
 
 } // namespace
 
@@ -20,10 +20,12 @@ resource::resource(std::string name) : name_(std::move(name))
     if (name_.size() > max_size)
         throw std::invalid_argument("holdfast: a resource name of " + std::to_string(name_.size()) +
                                     " bytes; at most " + std::to_string(max_size) + " are allowed");
-    if (name_.ends_with(reserved_ending))
-        throw std::invalid_argument("holdfast: a resource name must not end in \"" +
-                                    std::string(reserved_ending) +
-                                    "\": keys of that name are queues");
+    for (const std::string_view ending : reserved_endings) {
+        if (name_.ends_with(ending))
+            throw std::invalid_argument("holdfast: a resource name must not end in \"" +
+                                        std::string(ending) +
+                                        "\": keys of that name are those of queues");
+    }
 }
 
 } // namespace holdfast

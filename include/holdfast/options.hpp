@@ -49,6 +49,18 @@ struct lock_options {
     /// A lease that was handed over has at least the ttl less this, and less the drift, left.
     /// Default: ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
+
+    /// How long the resource is left to clients that poll, now and then, while it is handed over
+    /// without a pause among the waiters of this locker, or among the processes that wait in the
+    /// backend's queue. A client that polls has no place there (other Redlock clients, a locker of
+    /// a node user without the rights for the queue) and would next to never find the resource
+    /// free. With this it does for this long, about once in a period of 2 x `handoff_time`, but not
+    /// below 25 windows (5 s by default); so let it poll more often than the window is long. For
+    /// those who wait in the locker or in the queue that takes 1/25 of the time at most, and
+    /// nothing where the resource has pauses. Whichever process releases next opens the window,
+    /// and the others keep out of it. 0: no windows. At most 2 s. Of no effect with fencing where
+    /// the backend keeps a queue: no other clients share its keys.
+    std::chrono::milliseconds polling_window{200};
 };
 
 /// Throws `std::invalid_argument`, naming the setting, its value and its range, unless the settings

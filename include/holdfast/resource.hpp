@@ -10,7 +10,8 @@ namespace holdfast {
 ///
 /// Any bytes will do, 1 to `max_size` of them: the name travels as data and is never part of a
 /// command or a script. On Redis nodes it is the key, as other Redlock clients have it, but not
-/// with fencing. Names that end in `:holdfast:queue` are reserved: they are the keys of queues.
+/// with fencing. Names that end in `:holdfast:queue` or `:holdfast:open` are reserved: they are
+/// keys of queues.
 class resource {
 public:
     static constexpr std::size_t max_size = 512; ///< in bytes

@@ -29,12 +29,22 @@ enum class queueing : std::uint8_t {
     now,          // others have their turn first
 };
 
+// What clients that do not wait in a queue, but poll, are left of a resource that is never free
+// otherwise: it stays free for a window, about once in a period. No window: nothing.
+struct polling_terms {
+    std::uint32_t window_ms = 0, period_ms = 0;
+
+    duration window() const noexcept { return std::chrono::milliseconds(window_ms); }
+    duration period() const noexcept { return std::chrono::milliseconds(period_ms); }
+};
+
 struct claim_terms {
     duration ttl{};
     duration drift{};  // taken off every validity
     duration useful{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
     bool others_follow = false; // in this process: they want to be passed what is granted
+    polling_terms polling{};
 };
 
 // What a backend tells the locker core, about the claim whose `tag` it was given.
@@ -95,6 +105,9 @@ public:
     // Whether an answer to that is still to come.
     virtual bool looks_for_others(claim_id claim) const noexcept = 0;
 
+    // The release of a granted claim, which follows, ends turns that have lasted so long that
+    // clients which poll are due a window. A backend without a queue leaves that to the locker.
+    virtual void leave_open(claim_id) {}
     // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.
     virtual void release(claim_id claim, time_point now) = 0;
 

@@ -14,6 +14,7 @@ struct lease_terms {
     std::chrono::milliseconds max_hold{};
     duration handoff_time{};
     std::size_t handoff_limit = 0;
+    std::uint32_t polling_window_ms = 0;
     bool renews = true;
 };
 

@@ -222,6 +222,8 @@ void locker_core::on_granted(const backend_event& event, time_point now)
     q.in_turn = false;
     if (q.turns_since == long_ago)
         q.turns_since = now;
+    if (q.closed_since == long_ago)
+        q.closed_since = now;
     install(event.tag, event.asked, event.valid_until, event.fence, now);
 }
 
@@ -252,6 +254,8 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     ++q.failures;
     q.turns = 0;
     q.turns_since = long_ago;
+    if (event.reason == errc::contended) // others get it
+        q.closed_since = long_ago;
     if (event.reason == errc::contended && !q.in_turn && backend_.queues() &&
         parked_ < most_parked) {
         q.in_turn = true; // no need to try our luck: the backend has a place to wait

@@ -116,7 +116,9 @@ private:
     void install(slot_id lease, time_point asked, time_point valid_until,
         std::optional<std::uint64_t> fence, time_point now);
     bool hand_over(slot_id lease, time_point now);
+    bool turns_are_over(const wait_queue& queue, time_point now);
     bool turns_are_spent(const wait_queue& queue, time_point now);
+    duration pause_between_turns(wait_queue& queue, time_point now);
     void end_turn(slot_id queue, time_point now);
     // No reason: its time is up, and the reason is what its attempts came to.
     void end_wait(slot_id wait, errc reason, time_point now);

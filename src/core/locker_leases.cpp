@@ -133,8 +133,11 @@ void locker_core::on_released(const backend_event& event)
 void locker_core::give_back(slot_id lease, time_point now)
 {
     const lease_slot& s = leases_[lease];
+    const wait_queue& q = queues_.at(s.queue);
     stop_keeping(lease);
     emit({.kind = effect::what::gone, .lease = lease});
+    if (q.first != 0 && turns_are_over(q, now))
+        backend_.leave_open(s.claim);
     backend_.release(s.claim, now);
     end_turn(s.queue, now);
 }
@@ -159,7 +162,8 @@ void locker_core::lose(slot_id lease, time_point now)
     stop_keeping(lease);
     s.now = state::ended;
     ++counts_.lost;
-    backend_.release(s.claim, now); // what may be left of it
+    queues_.at(s.queue).closed_since = now; // others may have it
+    backend_.release(s.claim, now);         // what may be left of it
     end_turn(s.queue, now);
 }
 

@@ -1,5 +1,6 @@
 // Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
 #include "core/locker_core.hpp"
+#include "core/terms.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -143,6 +144,7 @@ void locker_core::ask(slot_id queue, time_point now)
     ++counts_.attempts;
     claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
     terms.others_follow = q.first != q.last || q.turns > 0;
+    terms.polling = polling_of(w.terms);
     if (!w.once && parked_ < most_parked)
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;
     s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
@@ -203,16 +205,32 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     return true;
 }
 
+// Whether the next waiter may not follow any more, however few have.
+bool locker_core::turns_are_over(const wait_queue& q, time_point now)
+{
+    return now - q.turns_since >= queues_.wait_at(q.first).terms.handoff_time;
+}
+
 // Whether local holders have followed each other for so long that other processes are due a turn.
 bool locker_core::turns_are_spent(const wait_queue& q, time_point now)
 {
     const lease_terms& terms = queues_.wait_at(q.first).terms;
-    if (now - q.turns_since >= terms.handoff_time)
+    if (turns_are_over(q, now))
         return true;
     // The answer whether there are others is waited for: it comes sooner than the nodes could grant
     // anything.
     return q.turns >= terms.handoff_limit &&
            (q.holder == 0 || !backend_.looks_for_others(leases_[q.holder].claim));
+}
+
+// Others who poll as often as we do need no more than a moment; the rest get a window in time.
+duration locker_core::pause_between_turns(wait_queue& q, time_point now)
+{
+    const polling_terms polling = polling_of(queues_.wait_at(q.first).terms);
+    if (polling.window_ms == 0 || now - q.closed_since < polling.period())
+        return jitter_.between(retry_min_ / 2, retry_min_);
+    q.closed_since = long_ago;
+    return polling.window();
 }
 
 // The local holder is gone, and what it had as well. The next one follows at once, unless other
@@ -227,7 +245,7 @@ void locker_core::end_turn(slot_id queue, time_point now)
         q.turns_since = long_ago;
         q.in_turn = backend_.queues();
         if (!q.in_turn) // then others get their chance by luck
-            q.retry_at = now + jitter_.between(retry_min_ / 2, retry_min_);
+            q.retry_at = now + pause_between_turns(q, now);
     } else {
         ++q.turns;
     }

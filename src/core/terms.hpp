@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backend.hpp"
 #include "core/lease_keeper.hpp"
 
 #include <holdfast/options.hpp>
@@ -8,5 +9,8 @@ namespace holdfast::core {
 
 // Fills in the defaults. Precondition: `check(options)` has passed.
 lease_terms terms_of(const lock_options& options);
+
+// Of a resource that is locked on these terms.
+polling_terms polling_of(const lease_terms& terms) noexcept;
 
 } // namespace holdfast::core

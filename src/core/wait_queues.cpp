@@ -15,7 +15,7 @@ slot_id wait_queues::open(std::string_view resource)
     q.in_turn = q.in_line = false;
     q.failures = 0;
     q.last_error = errc{};
-    q.retry_at = q.turns_since = long_ago;
+    q.retry_at = q.turns_since = q.closed_since = long_ago;
     q.turns = 0;
     by_name_.emplace(q.resource, id);
     return id;

@@ -40,6 +40,7 @@ struct wait_queue {
     time_point retry_at{};       // not before
     time_point turns_since{};    // local holders have followed each other since then,
     std::size_t turns = 0;       // so many of them
+    time_point closed_since{};   // with pauses that are too short for clients that poll
 
     bool unused() const noexcept { return first == 0 && asking == 0 && holder == 0; }
 };

@@ -33,6 +33,7 @@ struct claim_node {
     bool was_arbiter : 1 = false;            // of this attempt
     bool others_wait : 1 = false;            // in its queue, when it was looked at
     bool again : 1 = false;                  // it has refused and will be asked again
+    bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
     bool lost : 1 = false;                   // it was ours, and then was found missing
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
@@ -134,6 +135,8 @@ public:
     bool others_first = false;   // one of them has the arbiter's key, or was handed ours
     std::uint8_t looks = 0;      // under way: whether others wait
     bool looked_in_vain = false; // some do, or that cannot be said
+    bool ends_turns = false;     // its release does, after as long a time as they may last
+    bool stays_out = false;      // of a window that is open
     bool tracked = false;        // the arbiter tells us when its key changes
     bool surveyed = false;       // who has the key, since it was last due
     std::uint64_t survey = 0;    // of that; 0: none

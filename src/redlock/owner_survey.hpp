@@ -37,6 +37,11 @@ public:
     // arbiter < nodes.
     finding judge(std::size_t arbiter) const noexcept;
 
+    // Whether the node has said that it is free there.
+    bool is_free(std::size_t node) const noexcept
+    {
+        return known_[node] && owners_[node] == nobody;
+    }
     // Whether the node has something that no majority has.
     bool is_minority(std::size_t node) const noexcept;
     std::uint64_t owner(std::size_t node) const noexcept { return owners_[node]; }

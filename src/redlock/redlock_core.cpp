@@ -231,6 +231,8 @@ void redlock_core::settle_attempt(claim_id id, time_point now)
         return; // who was asked later may make it longer: the arbiter is asked first
     }
     c.phase = stage::held;
+    if (!c.handed_over)
+        windows_.note_free(c.hash);
     c.reported = valid_until;
     claim_ends_.erase(slot_index(id));
     backend_event granted{.kind = backend_event::what::granted,
@@ -312,6 +314,7 @@ void redlock_core::ask_to_delete(claim_id id, const std::bitset<max_nodes>& due,
     }
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         if (due[i] && passes_on(i)) {
+            c.at[i].leaves_open = was_lease && i == arbiter && opens_window(c, now);
             encode_pass_on(id, i, false);
             send_remove(i, id, what::pass_on, now);
         }

@@ -11,6 +11,7 @@
 #include "redlock/fenced_mode.hpp"
 #include "redlock/node_session.hpp"
 #include "redlock/owner_survey.hpp"
+#include "redlock/polling_windows.hpp"
 #include "redlock/scripts.hpp"
 #include "redlock/unfit_arbiters.hpp"
 
@@ -54,6 +55,7 @@ public:
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void look_for_others(core::claim_id id, core::time_point now) override;
     bool looks_for_others(core::claim_id id) const noexcept override;
+    void leave_open(core::claim_id id) override;
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override;
@@ -172,6 +174,7 @@ private:
     // Fenced mode.
     std::string_view lock_of(std::string_view resource);
     void name_queue(const claim& c);
+    void name_window(const claim& c);
     fenced_calls::wanted wanted_by(
         const claim& c, bool by_text, core::time_point now) const noexcept;
     void greet_fenced(std::size_t node, core::time_point now);
@@ -206,6 +209,9 @@ private:
     void join_queue(core::claim_id id, std::size_t arbiter, core::time_point now);
     void change_arbiter(core::claim_id id, core::time_point now);
     void wait_in_queue(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
+    void tell_of_wait(claim& c);
+    void stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
+    bool opens_window(const claim& c, core::time_point now);
     void on_queue_deadline(core::claim_id id, core::time_point now);
     void ask_for_owners(core::claim_id id, core::time_point now);
     void on_owner(std::size_t node, core::slot_id id, reply answer, core::time_point now);
@@ -258,6 +264,7 @@ private:
     core::jitter jitter_;
     std::string channel_;
     known_contention contention_;
+    polling_windows windows_;
     unfit_arbiters unfit_;
     std::vector<std::unique_ptr<node_session>> sessions_;
     std::vector<core::connection*> connections_;
@@ -272,6 +279,7 @@ private:
     core::ring<core::backend_event> events_;
     std::string command_; // the one being encoded
     std::string queue_;   // the name of a queue
+    std::string window_;  // the name of the key of a window
     std::string lock_;    // the name of a lock
     std::vector<core::claim_id> to_renew_;
     std::size_t deletions_ = 0;          // under way

@@ -68,10 +68,12 @@ void redlock_core::judge_owners(claim_id id, time_point now)
     const finding found = owners.judge(c.arbiter);
     if (found == finding::conflict)
         return refuse(id, errc::key_conflict, now);
-    if (found == finding::open || c.answer_due)
+    if (found == finding::open || c.answer_due || c.stays_out)
         return;
 
     end_survey(c);
+    if (found == finding::free && owners.is_free(c.arbiter)) // since it told us who has it
+        return send_enqueue(id, false, now);
     const std::uint64_t there = owners.owner(c.arbiter);
     const bool settled = unfit_.is_settled(c.hash, c.arbiter, there, now);
     if (!settled && c.arbiter_held_until <= now + hand_over_ttl) {

@@ -92,8 +92,18 @@ void redlock_core::encode_pass_on(claim_id id, std::size_t node, bool by_text)
     const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.terms.ttl)));
     const std::string place = c.at[node].queued ? place_of(id) : std::string();
     command_.clear();
-    resp::append_command(command_, {script_command(by_text), script_name(pass_on_script, by_text),
-                                       "2", c.lock, queue_, c.token.view(), ttl.view(), place});
+    if (!c.at[node].leaves_open) {
+        resp::append_command(
+            command_, {script_command(by_text), script_name(pass_on_script, by_text), "2", c.lock,
+                          queue_, c.token.view(), ttl.view(), place});
+        return;
+    }
+    name_window(c);
+    const resp::decimal behind(c.terms.polling.period_ms - c.terms.polling.window_ms);
+    const resp::decimal period(c.terms.polling.period_ms);
+    resp::append_command(command_,
+        {script_command(by_text), script_name(pass_on_script, by_text), "3", c.lock, queue_,
+            window_, c.token.view(), ttl.view(), place, behind.view(), period.view()});
 }
 
 void redlock_core::join_queue(claim_id id, std::size_t arbiter, time_point now)
@@ -148,6 +158,7 @@ void redlock_core::send_enqueue(claim_id id, bool by_text, time_point now)
     send(c.arbiter, by_text ? what::enqueue_by_text : what::enqueue, id, now);
     c.at[c.arbiter].queued = c.at[c.arbiter].was_arbiter = true;
     c.answer_due = true;
+    c.stays_out = false;
     c.leaves(std::max(c.terms.ttl, queue_ttl), now);
     claim_ends_.set(slot_index(id), now + patience(c.terms.ttl));
 }
@@ -166,9 +177,11 @@ void redlock_core::encode_enqueue(claim_id id, bool by_text, time_point now)
                 .again = again});
     name_queue(c);
     command_.clear();
-    begin_script(command_, enqueue_script, by_text, 2, again ? 6 : 5);
+    name_window(c);
+    begin_script(command_, enqueue_script, by_text, 3, again ? 6 : 5);
     resp::append_blob(command_, c.lock);
     resp::append_blob(command_, queue_);
+    resp::append_blob(command_, window_);
     resp::append_blob(command_, c.token.view());
     resp::append_blob(command_, in_ms(hand_over));
     resp::append_blob(command_, place_of(id));
@@ -188,6 +201,8 @@ void redlock_core::on_enqueued(std::size_t node, const request& r, reply answer,
     const resp::value& v = answer.front();
     if (v.what == resp::kind::integer && v.integer == 0) {
         begin_turn(id, r.sent, 0, now);
+    } else if (v.what == resp::kind::integer && v.integer < -1) {
+        stay_out(id, -1 - std::max(v.integer, -1 - in_ms(longest_window)), now);
     } else if (v.what == resp::kind::integer) {
         wait_in_queue(id, v.integer, now);
     } else if (is_no_script(answer) && r.kind == static_cast<std::uint8_t>(what::enqueue)) {
@@ -224,14 +239,20 @@ bool redlock_core::note_if_unusable(std::size_t node, claim_id id, reply answer,
     return true;
 }
 
+void redlock_core::tell_of_wait(claim& c)
+{
+    if (!c.has_waited)
+        emit({.kind = core::backend_event::what::queued, .tag = c.tag});
+    c.has_waited = true;
+}
+
 // The key will be free so much later, or at a time that nobody knows (-1).
 void redlock_core::wait_in_queue(claim_id id, std::int64_t held_for_ms, time_point now)
 {
     claim& c = claims_[id];
     c.answer_due = false;
-    if (!c.has_waited)
-        emit({.kind = core::backend_event::what::queued, .tag = c.tag});
-    c.has_waited = true;
+    tell_of_wait(c);
+    windows_.note_contention(c.hash, now);
     if (!c.surveyed && (held_for_ms < 0 || !contention_.knows_turns(c.hash, now)))
         ask_for_owners(id, now);
     contention_.note(c.hash, now);
@@ -257,7 +278,9 @@ time_point redlock_core::time_of_look(time_point now) noexcept
 void redlock_core::on_queue_deadline(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.answer_due && now < c.asks_again_at) {
+    if (std::exchange(c.stays_out, false)) {
+        send_enqueue(id, false, now);
+    } else if (!c.answer_due && now < c.asks_again_at) {
         ask_who_is_first(id, now);
         claim_ends_.set(slot_index(id), c.asks_again_at);
     } else if (!c.answer_due) {

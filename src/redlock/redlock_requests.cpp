@@ -311,11 +311,17 @@ void redlock_core::on_removed(
         encode_remove(*c, false);
         send_remove(node, id, what::remove, now);
     } else if (v.what == resp::kind::integer) {
+        if (v.integer == 3)
+            windows_.opened(c->hash, c->terms.polling, now);
+        else if (passes_on && c->at[node].leaves_open)
+            windows_.refused(c->hash, c->terms.polling, now);
         if (v.integer == 2) {
             contention_.note_turn(c->hash, now);
+            windows_.note_contention(c->hash, now);
             c->others_first = true;
         } else if (passes_on && v.integer == 1 && !c->others_first) {
             contention_.forget(c->hash);
+            windows_.note_free(c->hash);
         }
         c->deleted(node, v.integer != 0);
     } else if (v.what != resp::kind::error) { // an error leaves the key to its ttl

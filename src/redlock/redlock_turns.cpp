@@ -26,8 +26,10 @@ constexpr core::duration first_pause = 500us;
 void redlock_core::begin_turn(claim_id id, time_point asked, std::uint64_t start, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.has_waited)
+    if (!c.has_waited) {
         contention_.forget(c.hash);
+        windows_.note_free(c.hash);
+    }
     c.sent(c.arbiter, asked);
     c.answered(c.arbiter);
     c.granted(c.arbiter, asked, start);

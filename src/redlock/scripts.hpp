@@ -46,14 +46,24 @@ inline constexpr core::duration queue_ttl =
 inline constexpr std::size_t reference_length = 16;
 inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the key of the queue
 
+// Clients that do not use the queue but poll get the key by chance, and next to never where it is
+// handed over again and again. So now and then it is left to them: a window is open, and the queue
+// waits. The window's key says so: it lasts until the next window may be opened, and says how much
+// of that lies behind the window, in ms.
+inline constexpr std::string_view window_suffix = ":holdfast:open"; // of the key of the window
+inline constexpr core::duration longest_window = std::chrono::seconds(2); // < queue_ttl
+
 // KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-over in ms;
-// ARGV[3]: our own place in the queue, which is given up, or nothing. 1: it was ours and is
-// deleted; 2: it was ours and is handed over to the next one; 0: it is not ours. Whatever becomes
-// of the queue, a key of ours does not stay ours.
+// ARGV[3]: our own place in the queue, which is given up, or nothing. If a window is due, KEYS[3]:
+// its key; ARGV[4]: what it says; ARGV[5]: its ttl in ms. 1: it was ours and is deleted; 2: it was
+// ours and is handed over to the next one; 3: it was ours, is deleted, and a window is open; 0: it
+// is not ours. Whatever becomes of the queue, a key of ours does not stay ours.
 inline constexpr script pass_on_script{
     "local k,q=KEYS[1],KEYS[2] "
     "if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end "
     "if redis.pcall('get',k)~=ARGV[1] then return 0 end "
+    "if KEYS[3] then local w=redis.pcall('set',KEYS[3],ARGV[4],'px',ARGV[5],'nx') "
+    "if w and w.ok then redis.call('del',k) return 3 end end "
     "while true do "
     "local m=redis.pcall('zpopmin',q)[1] "
     "if not m or redis.pcall('set',k,string.sub(m,1,32),'px',ARGV[2]).err "
@@ -61,12 +71,13 @@ inline constexpr script pass_on_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return 2 end "
     "end",
-    "33a995f1c68dc6c270a1069be3e49b318c469195"};
+    "c2a4b67ce5fec9d8b227c4c811de2d6a27d0a387"};
 
 // KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
 // queue in ms; ARGV[6]: anything, if we stand there already and the key may be ours by now. 0: the
 // key is ours; otherwise we stand in the queue, and somebody has the key for so many more ms; -1:
-// without an end. A key that nobody has goes to the first in the queue.
+// without an end; less: a window is open for so many more ms, and one more, below 0. A key that
+// nobody has goes to the first in the queue when no window is open.
 inline constexpr script enqueue_script{
     "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
     "if ARGV[6] and redis.pcall('get',k)==ARGV[1] then "
@@ -76,6 +87,9 @@ inline constexpr script enqueue_script{
     "redis.call('pexpire',q,ARGV[5]) "
     "local left=redis.call('pttl',k) "
     "if left~=-2 then return left==0 and 1 or left end "
+    "local p=tonumber(redis.pcall('get',KEYS[3])) "
+    "if p and p>=0 then local open=redis.call('pttl',KEYS[3])-p "
+    "if open>=1 and open<=2000 then return -1-open end end "
     "while true do "
     "local m=redis.call('zpopmin',q)[1] "
     "if m==me then redis.call('set',k,ARGV[1],'px',ARGV[4]) return 0 end "
@@ -83,7 +97,7 @@ inline constexpr script enqueue_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end "
     "end",
-    "90ed52797f1465085aaa4e2c86cf9eed99135e7f"};
+    "41cd2f10daf6c6b6f49b227dab6fb1b922775488"};
 
 // KEYS[1]: the key. The owner token that it has, or nothing; an error if it is no lock. Of what is
 // longer than a token, its beginning.

@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
         else if (script == redis::fenced_renew_script.digest && reply.ends_with("\r\n:1\r\n"))
             ++said["renewed"];
     };
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         BOOST_TEST_CONTEXT("seed " << seed)
         {
             random_commands some(seed, random_commands::about::fencing);

@@ -27,7 +27,7 @@ std::string waiting(char token, const std::string& channel)
 
 words enqueue(char token, const std::string& channel)
 {
-    return {"EVAL", std::string(redis::enqueue_script.text), "2", "key", "queue",
+    return {"EVAL", std::string(redis::enqueue_script.text), "3", "key", "queue", "window",
         std::string(32, token), "100000", waiting(token, channel), "200000", "300000"};
 }
 
@@ -35,6 +35,12 @@ words pass_on(char token)
 {
     return {"EVAL", std::string(redis::pass_on_script.text), "2", "key", "queue",
         std::string(32, token), "100000", ""};
+}
+
+words open_window(char token, const std::string& says, const std::string& ttl)
+{
+    return {"EVAL", std::string(redis::pass_on_script.text), "3", "key", "queue", "window",
+        std::string(32, token), "100000", "", says, ttl};
 }
 
 struct fixture {
@@ -110,6 +116,40 @@ BOOST_AUTO_TEST_CASE(a_restart_keeps_the_queues_and_forgets_who_listens)
             both.restart();
         }
     }
+}
+
+// The queue waits while a window is open, and no other one is opened before its key is gone.
+BOOST_AUTO_TEST_CASE(a_window_is_open_between_two_turns)
+{
+    say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}, {"SET", "key", std::string(32, 'a')},
+               enqueue('b', "one"), open_window('a', "199000", "200000")});
+    check_owner("");
+    say(0, {enqueue('c', "one"), {"ZCARD", "queue"}});
+    check_owner("");
+    both.pass(1001ms);
+    say(0, {enqueue('c', "one")});
+    check_owner("b");
+    say(0, {open_window('b', "199000", "200000")});
+    check_owner("c");
+    say(0, {{"DEL", "window"}, open_window('c', "x", "0"), open_window('c', "x", "200000")});
+    check_owner("");
+}
+
+// What else may stand there opens no window.
+BOOST_AUTO_TEST_CASE(a_key_of_that_name_that_is_no_window)
+{
+    say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}});
+    for (const char* value :
+        {"x", "", "-1", "-100", "nan", "inf", "-inf", "0x10", "1e3", "1e400", "0.5", " 7 ", "0"}) {
+        for (const char* ttl : {"", "100", "2000", "3000", "100000"}) {
+            words set{"SET", "window", value};
+            if (*ttl != '\0')
+                set.insert(set.end(), {"PX", ttl});
+            say(0, {{"DEL", "key", "queue"}, set, enqueue('b', "one")});
+        }
+    }
+    say(0, {{"DEL", "key", "queue", "window"}, {"LPUSH", "window", "x"}, enqueue('b', "one")});
+    check_owner("b");
 }
 
 // Without anybody who looks at it.

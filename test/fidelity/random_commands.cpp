@@ -44,6 +44,8 @@ std::string random_commands::key()
 {
     if (one_in(30))
         return one_in(2) ? "" : std::string("k\0\r\n", 4);
+    if (what_ != about::fencing && one_in(10))
+        return "w"; // of the window of a queue
     return std::string(any({"a", "b", "c", "list", "q", "f", "n"}));
 }
 

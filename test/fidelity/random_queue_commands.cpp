@@ -41,16 +41,19 @@ std::string random_commands::number()
 
 words random_commands::queue_call(words w, bool enqueues)
 {
-    const std::size_t keys = one_in(30) ? roll(3) : 2;
+    const bool opens = !enqueues && one_in(3);
+    const std::size_t keys = one_in(30) ? roll(4) : enqueues || opens ? 3 : 2;
     w.push_back(one_in(30) ? number() : std::to_string(keys));
     for (std::size_t i = 0; i < keys; ++i)
-        w.push_back(one_in(15) ? key() : i == 0 ? "a" : "q");
+        w.push_back(one_in(15) ? key() : i == 0 ? "a" : i == 1 ? "q" : "w");
     const std::string me = one_in(enqueues ? 20 : 2) ? "" : member();
     w.push_back(me.size() > 32 && !one_in(3) ? me.substr(0, 32) : token());
     w.push_back(ttl());
     w.push_back(me);
     if (enqueues)
         w.insert(w.end(), {ttl(), ttl()});
+    if (opens) // a period of a few ms, often
+        w.insert(w.end(), {one_in(2) ? "1" : number(), ttl()});
     if (enqueues && one_in(2))
         w.push_back("again");
     while (w.size() > 3 && one_in(30))

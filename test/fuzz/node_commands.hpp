@@ -64,42 +64,59 @@ inline void node::let_go(const std::string& key, core::time_point now)
     send_notices();
 }
 
-// The script `pass_on`: key, queue, token, ttl of a hand-over, place.
+// The script `pass_on`: key, queue, token, ttl of a hand-over, place; or key, queue, window, token,
+// ttl, place, what the window says, and its ttl.
 inline std::string node::pass_on(const words& text, core::time_point now)
 {
-    std::erase(queues[text[3]], text[7]);
+    const std::string& token = argument(text, 0);
+    std::erase(queues[text[3]], argument(text, 2));
     const auto found = keys.find(text[3]);
-    if (found == keys.end() || found->second.token != text[5])
+    if (found == keys.end() || found->second.token != token)
         return number(0);
-    if (hand_over(text[3], ms(text[6]), now))
+    if (text[2] == "3" && !keys.contains(text[5])) {
+        keys[text[5]] = {
+            argument(text, 3), now + ms(argument(text, 4)), now, ms(argument(text, 4))};
+        keys.erase(text[3]);
+        changed(text[3]);
+        return number(3);
+    }
+    if (hand_over(text[3], ms(argument(text, 1)), now))
         return number(2);
     keys.erase(text[3]);
     changed(text[3]);
     return number(1);
 }
 
-// The script `enqueue`: as above, then the ttl of the key and that of the queue.
+// The script `enqueue`: key, queue, window; as above, then the ttl of the key and that of the
+// queue.
 inline std::string node::enqueue(const words& text, core::time_point queued, core::time_point now)
 {
     std::deque<std::string>& queue = queues[text[3]];
-    const held_key ours{text[5], now + ms(text[8]), queued, ms(text[8])};
+    const std::string &token = text[6], &place = text[8];
+    const held_key ours{token, now + ms(text[9]), queued, ms(text[9])};
     auto found = keys.find(text[3]);
-    if (text.size() > 10 && found != keys.end() && found->second.token == text[5]) {
-        std::erase(queue, text[7]);
+    if (text.size() > 11 && found != keys.end() && found->second.token == token) {
+        std::erase(queue, place);
         found->second = ours;
         return number(0);
     }
-    if (std::find(queue.begin(), queue.end(), text[7]) == queue.end())
-        queue.push_back(text[7]);
+    if (std::find(queue.begin(), queue.end(), place) == queue.end())
+        queue.push_back(place);
     if (found != keys.end())
         return number(
             std::max<std::int64_t>((found->second.until - now) / std::chrono::milliseconds(1), 1));
-    while (queue.front() != text[7]) {
+    if (const auto window = keys.find(text[5]); window != keys.end()) {
+        const auto open = (window->second.until - now) / std::chrono::milliseconds(1) -
+                          std::stoll(window->second.token);
+        if (open > 0)
+            return number(-1 - open);
+    }
+    while (queue.front() != place) {
         const std::string first = queue.front();
         queue.pop_front();
-        keys[text[3]] = {first.substr(0, 32), now + ms(text[6]), queued, ms(text[6])};
+        keys[text[3]] = {first.substr(0, 32), now + ms(text[7]), queued, ms(text[7])};
         if (publish(first))
-            return number(ms(text[6]).count());
+            return number(ms(text[7]).count());
     }
     queue.pop_front();
     keys[text[3]] = ours;

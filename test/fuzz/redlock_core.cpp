@@ -27,7 +27,8 @@ struct user final : redlock_world {
         static constexpr core::claim_terms kinds[] = {{.ttl = 1s, .drift = 12ms, .useful = 50ms},
             {.ttl = 20ms, .drift = 2ms, .useful = 1ms},
             {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
-            {.ttl = longest_ttl, .drift = 602ms, .useful = 3s}, {.ttl = 10s}};
+            {.ttl = longest_ttl, .drift = 602ms, .useful = 3s},
+            {.ttl = 10s, .polling = {.window_ms = 200, .period_ms = 5000}}};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
         token.text.fill('0');
@@ -78,7 +79,10 @@ struct user final : redlock_world {
     {
         b.now = stage::releasing;
         b.deadline = now + redlock.patience(b.terms.ttl);
-        act([&] { redlock.release(b.id, now); });
+        act([&] {
+            redlock.leave_open(b.id);
+            redlock.release(b.id, now);
+        });
     }
 
     void renew()

@@ -134,7 +134,7 @@ struct redlock_wires {
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
         const bool queues = !calls(text, redis::release_script);
-        claim_book* const b = find(text[queues ? 5 : 4]);
+        claim_book* const b = find(argument(text, 0));
         if (b != nullptr)
             check(text[3] == b->resource, "a claim is of its resource");
         if (queues)
@@ -142,28 +142,44 @@ struct redlock_wires {
         if (!calls(text, redis::enqueue_script))
             return b != nullptr ? b->removing(at) : void();
         check(b != nullptr, "only what is wanted stands in a queue");
-        check(ms(text[8]) == b->terms.ttl && ms(text[9]) > longest_silence,
+        check(ms(argument(text, 3)) == b->terms.ttl && ms(argument(text, 4)) > longest_silence,
             "a queue lasts for longer than anybody is silent");
         check(b->terms.queue != core::queueing::none, "who does not want to wait does not");
-        b->enqueued(at, std::string_view(text[7]).substr(32, 16));
+        const std::string& place = argument(text, 2);
+        b->enqueued(at, std::string_view(place).substr(32, 16));
         b->deadline = limit_of(*b);
-        places[at].insert(text[7]);
+        places[at].insert(place);
     }
 
     // A place in a queue: what the arbiter needs to know to hand a key over.
     void check_place(std::size_t at, const words& text, const claim_book* b) const
     {
         check(text[4] == queue_of(text[3]), "a queue belongs to a key");
-        check(ms(text[6]) <= 500ms && ms(text[6]) > 0ms, "a hand-over is confirmed soon");
-        check(b == nullptr || ms(text[6]) <= b->terms.ttl, "or lasts as long as a lease");
-        const std::string& place = text[7];
+        const auto hand_over = ms(argument(text, 1));
+        check(hand_over <= 500ms && hand_over > 0ms, "a hand-over is confirmed soon");
+        check(b == nullptr || hand_over <= b->terms.ttl, "or lasts as long as a lease");
+        const std::string& place = argument(text, 2);
+        if (calls(text, redis::pass_on_script) && text[2] == "3")
+            check_window(text, b);
         if (calls(text, redis::enqueue_script))
-            check(place.size() > 48 && place.starts_with(text[5]) &&
+            check(place.size() > 48 && place.starts_with(argument(text, 0)) &&
                       place.substr(48) == nodes[at].channel(),
                 "who waits can be told of it");
         else
             check(place.empty() || (places.contains(at) && places.at(at).contains(place)),
                 "who leaves a queue stood in it");
+    }
+
+    // What the release of a lease asks for.
+    static void check_window(const words& text, const claim_book* b)
+    {
+        check(text[5] == text[3] + std::string(redis::window_suffix), "a window belongs to a key");
+        if (b == nullptr)
+            return;
+        const core::polling_terms& terms = b->terms.polling;
+        check(terms.window_ms != 0 && ms(argument(text, 4)) == terms.period() &&
+                  ms(argument(text, 3)) == terms.period() - terms.window(),
+            "a window is as long as was asked for");
     }
 
     void on_renewal(std::size_t at, node::command& c)
@@ -225,8 +241,7 @@ struct redlock_wires {
         if (calls(text, redis::join_script) || calls(text, redis::owner_script))
             return;
         if (!calls(text, redis::renew_script)) {
-            const bool queues = !calls(text, redis::release_script);
-            claim_book* const b = find(text[queues ? 5 : 4]);
+            claim_book* const b = find(argument(text, 0));
             if (b == nullptr)
                 return;
             if (!calls(text, redis::enqueue_script))

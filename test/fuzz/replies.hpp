@@ -136,6 +136,12 @@ inline bool calls(const words& command, const redis::script& s)
     return command.front().starts_with("EVAL") && &script_of(command) == &s;
 }
 
+// Of the call of a script: what follows its keys.
+inline const std::string& argument(const words& command, std::size_t i)
+{
+    return command.at(3 + std::stoul(command[2]) + i);
+}
+
 // Whether a command is only tried, on a key that nobody has.
 inline bool is_trial(const words& command)
 {

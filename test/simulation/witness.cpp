@@ -18,7 +18,7 @@ std::size_t number_in(std::string_view text)
 std::optional<std::string> witness::lock_named(std::string_view key)
 {
     constexpr std::string_view lock = "hf:l:";
-    if (key == redis::record_key || key.starts_with("hf:f:"))
+    if (key == redis::record_key || key.starts_with("hf:f:") || key.ends_with(redis::window_suffix))
         return std::nullopt;
     return std::string(key.starts_with(lock) ? key.substr(lock.size()) : key);
 }
@@ -67,8 +67,8 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
     } else if (calls(redis::fenced_renew_script)) {
         const std::size_t keys = number_in(command[2]);
         renewal(command.subspan(3, keys), 2, command.subspan(5 + keys), 3, model, wall);
-    } else if (calls(redis::pass_on_script) && command.size() > 5) {
-        referee_.given_back(node_, *lock_named(command[3]), command[5]);
+    } else if (calls(redis::pass_on_script)) {
+        referee_.given_back(node_, *lock_named(command[3]), command[3 + number_in(command[2])]);
     }
 }
 

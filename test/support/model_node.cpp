@@ -126,9 +126,11 @@ std::optional<std::string> model_node::note(redis_model::arguments command)
         line = name = name_of_script(command[1]);
         const std::size_t count = std::stoul(std::string(command[2]));
         for (const std::string_view key : command.subspan(3, count)) {
-            if (!key.ends_with(redis::queue_suffix))
+            if (!key.ends_with(redis::queue_suffix) && !key.ends_with(redis::window_suffix))
                 line += " " + std::string(key);
         }
+        if (command[1] == redis::pass_on_script.text || command[1] == redis::pass_on_script.digest)
+            line += count > 2 ? " for a window" : "";
         line += by_text ? " by text" : "";
     } else if (command.size() > 1) {
         line += " " + std::string(command[1]);

@@ -98,6 +98,8 @@ struct redis_model::call {
     void show_owner(arguments names);
     void script_error(const known_script& s, std::string_view text, unsigned line = 1);
     void pass_on(const known_script& s, arguments names, arguments values);
+    bool open_window(std::string_view key, arguments value_and_ttl);
+    double window_left(arguments names);
     void enqueue(const known_script& s, arguments names, arguments values);
     void stay_owner(const known_script& s, arguments names, arguments values);
     using word = std::optional<std::string_view>; // nothing: there is no such argument

@@ -1,6 +1,7 @@
 // The scripts of the queue of those who wait for a key, as a model of a Redis server executes them.
 // The comments are the lines of the scripts.
 #include "support/redis_model_call.hpp"
+#include "support/redis_model_lua.hpp"
 
 #include "redlock/scripts.hpp"
 
@@ -105,6 +106,15 @@ void redis_model::call::pass_on(const known_script& s, arguments names, argument
         found->second.value != values[0])
         return integer(0);
 
+    // if KEYS[3] then local w=redis.pcall('set',KEYS[3],ARGV[4],'px',ARGV[5],'nx')
+    // if w and w.ok then redis.call('del',k) return 3 end end
+    if (names.size() > 2 &&
+        open_window(names[2], values.subspan(std::min<std::size_t>(3, values.size())))) {
+        if (const auto left = look_up(names[0]); left != none())
+            remove(left);
+        return integer(3);
+    }
+
     for (;;) {
         // local m=redis.pcall('zpopmin',q)[1]
         const auto next = names.size() > 1 ? take_first(names[1]) : std::nullopt;
@@ -125,6 +135,38 @@ void redis_model::call::pass_on(const known_script& s, arguments names, argument
         if (tell_owner(*next))
             return integer(2);
     }
+}
+
+// SET with PX and NX; false if it does not work.
+bool redis_model::call::open_window(std::string_view key, arguments value_and_ttl)
+{
+    if (value_and_ttl.size() < 2 || !refused_in_script(true).empty())
+        return false;
+    const ending e = end_of_set(value_and_ttl[1], false, false);
+    if (!e.at || look_up(key) != none())
+        return false;
+    assign(key, none(), value_and_ttl[0], e.at);
+    return true;
+}
+
+// How long the window is open for; less than 1 if it is not.
+double redis_model::call::window_left(arguments names)
+{
+    // local p=tonumber(redis.pcall('get',KEYS[3]))
+    if (names.size() < 3)
+        return 0;
+    const auto found = look_up(names[2]);
+    watch(names);
+    if (found == none() || found->second.is != item::kind::string)
+        return 0;
+    const auto behind = lua::to_number(found->second.value);
+    // if p and p>=0 then local open=redis.call('pttl',KEYS[3])-p
+    if (!behind || !(*behind >= 0))
+        return 0;
+    const auto& ends = found->second.expires_at;
+    const double open = (ends ? static_cast<double>((*ends - wall).count()) : -1) - *behind;
+    // if open>=1 and open<=2000
+    return open <= 2000 ? open : 0;
 }
 
 void redis_model::call::enqueue(const known_script& s, arguments names, arguments values)
@@ -148,8 +190,10 @@ void redis_model::call::enqueue(const known_script& s, arguments names, argument
     const auto found = look_up(names[0]);
     watch(names);
     // if left~=-2 then return left==0 and 1 or left end
-    if (found == none())
-        return give_to_first(s, names, values);
+    if (found == none()) {
+        const double open = window_left(names);
+        return open >= 1 ? integer(lua::to_integer(-1 - open)) : give_to_first(s, names, values);
+    }
     if (!found->second.expires_at)
         return integer(-1);
     const std::int64_t left = (*found->second.expires_at - wall).count();

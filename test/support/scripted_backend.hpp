@@ -163,6 +163,11 @@ public:
 
     bool looks_for_others(core::claim_id) const noexcept override { return is_looking; }
 
+    void leave_open(core::claim_id id) override
+    {
+        record("leave open " + open(id, stage::held, "leave open").resource);
+    }
+
     void release(core::claim_id id, core::time_point) override
     {
         claim& c = open(id, stage::held, "release");

@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_CASE(good_options)
             lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
             lock_options{
                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
-            lock_options{.handoff_limit = 0, .handoff_time = 0ms}})
+            lock_options{.handoff_limit = 0, .handoff_time = 0ms},
+            lock_options{.polling_window = 0ms}, lock_options{.polling_window = 2s}})
         BOOST_TEST(objection_to(o) == "");
     BOOST_TEST(objection_to(locker_options{}) == "");
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");
@@ -80,6 +81,8 @@ BOOST_AUTO_TEST_CASE(bad_options)
         {{.max_hold = 500ms}, "holdfast: max_hold is 500 ms; it must be longer than guard"},
         {{.handoff_time = -1ms}, "holdfast: handoff_time is -1 ms"},
         {{.handoff_time = 24h + 1ms}, "holdfast: handoff_time is 86400001 ms"},
+        {{.polling_window = -1ms}, "holdfast: polling_window is -1 ms; it must be from 0 ms to"},
+        {{.polling_window = 2001ms}, "holdfast: polling_window is 2001 ms"},
         {{.ttl = 50ms}, "holdfast: ttl is 50 ms; it must be longer than drift, guard and the time"},
         {{.guard = 7s}, "holdfast: ttl is 10000 ms; it must be longer than drift, guard and"},
         {{.drift = 5s, .guard = 5s, .renewal = holdfast::renewal::manual},
@@ -113,6 +116,21 @@ BOOST_AUTO_TEST_CASE(defaults_follow_the_ttl)
     BOOST_TEST(!brief.renews);
 }
 
+// Windows take a small part of the time, however short the ttl is.
+BOOST_AUTO_TEST_CASE(how_often_windows_are_open)
+{
+    const auto period_of = [](const lock_options& o) {
+        const auto polling = holdfast::core::polling_of(holdfast::core::terms_of(o));
+        BOOST_TEST(polling.window() == o.polling_window);
+        return polling.period();
+    };
+    BOOST_TEST(period_of({}) == 5s);
+    BOOST_TEST(period_of({.ttl = 20s}) == 10s);
+    BOOST_TEST(period_of({.ttl = 300ms}) == 5s);
+    BOOST_TEST(period_of({.ttl = 300ms, .polling_window = 20ms}) == 500ms);
+    BOOST_TEST(period_of({.handoff_time = 24h, .polling_window = 2s}) == 48h);
+}
+
 // A resource is any bytes, from one to as many as are allowed.
 BOOST_AUTO_TEST_CASE(resources)
 {
@@ -129,12 +147,14 @@ BOOST_AUTO_TEST_CASE(resources)
 // The queue of a resource would be the lock of another one.
 BOOST_AUTO_TEST_CASE(resources_that_are_named_like_queues)
 {
-    const std::string reserved(redis::queue_suffix);
-    for (const std::string& name : {"a" + reserved, reserved, "a" + reserved + reserved})
-        BOOST_TEST(objection([&] { resource{name}; }) ==
-                   "holdfast: a resource name must not end in \":holdfast:queue\": keys of that "
-                   "name are queues");
-    BOOST_TEST(resource("a" + reserved + "s").name() == "a:holdfast:queues");
+    for (const auto suffix : {redis::queue_suffix, redis::window_suffix}) {
+        const std::string reserved(suffix);
+        for (const std::string& name : {"a" + reserved, reserved, "a" + reserved + reserved})
+            BOOST_TEST(objection([&] { resource{name}; }) ==
+                       "holdfast: a resource name must not end in \"" + reserved +
+                           "\": keys of that name are those of queues");
+        BOOST_TEST(resource("a" + reserved + "s").name() == "a" + reserved + "s");
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

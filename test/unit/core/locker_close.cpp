@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(the_answer_whether_there_are_others_is_waited_for)
     BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A");
     pass(100ms);
     locker.drop(lease, now);
-    BOOST_TEST(calls() == "release A");
+    BOOST_TEST(calls() == "leave open A, release A");
 }
 
 BOOST_AUTO_TEST_CASE(there_are_others)

@@ -1,0 +1,117 @@
+// What clients that poll get beside a crowd of one process: now and then a pause that is long
+// enough for them.
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using core::slot_id;
+
+// A resource that many in this process want: with the ttl of 9 s it goes from one to the next for
+// 2,250 ms, and a window is due every 5 s.
+struct window_fixture : locker_fixture {
+    window_fixture()
+    {
+        for (std::uint64_t tag = 1; tag <= 20; ++tag)
+            acquire(tag, "A", holdfast::forever);
+    }
+
+    // A turn of all the time that there is; how long others have until somebody asks again.
+    core::duration pause_after_a_turn(core::duration length = 2250ms)
+    {
+        const slot_id lease = granted();
+        pass(length);
+        calls();
+        locker.drop(lease, now);
+        const core::time_point dropped = now;
+        if (store.claims.at(store.latest).now != scripted_backend::stage::asking)
+            sleep_until_asked();
+        return now - dropped;
+    }
+};
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_windows, window_fixture)
+
+// Without a queue between processes.
+BOOST_AUTO_TEST_CASE(a_window_is_left_once_in_a_period)
+{
+    for (const bool window : {false, false, true, false, false, true}) {
+        const auto pause = pause_after_a_turn();
+        if (window)
+            BOOST_TEST(pause == 200ms);
+        else
+            BOOST_TEST((pause >= 4ms && pause <= 8ms));
+    }
+}
+
+// Nor do turns that are over sooner, by their number, keep others out for longer.
+BOOST_AUTO_TEST_CASE(turns_that_are_spent_by_count)
+{
+    locker_fixture f;
+    f.usual.handoff_limit = 0;
+    for (std::uint64_t tag = 1; tag <= 200; ++tag)
+        f.acquire(tag, "A", holdfast::forever);
+    core::duration window{};
+    core::time_point opened = f.now;
+    while (window < 200ms) {
+        const slot_id lease = f.granted();
+        f.pass(100ms);
+        f.locker.drop(lease, f.now);
+        opened = f.now;
+        f.sleep_until_asked();
+        window = f.now - opened;
+    }
+    BOOST_TEST(opened >= at(5s));
+    BOOST_TEST(opened <= at(5200ms));
+}
+
+BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
+{
+    locker_fixture f;
+    f.usual.polling_window = 0ms;
+    for (std::uint64_t tag = 1; tag <= 20; ++tag)
+        f.acquire(tag, "A", holdfast::forever);
+    for (int i = 0; i < 6; ++i) {
+        const slot_id lease = f.granted();
+        f.pass(2250ms);
+        f.locker.drop(lease, f.now);
+        const core::time_point dropped = f.now;
+        f.sleep_until_asked();
+        BOOST_TEST((f.now - dropped <= 8ms));
+    }
+}
+
+// Others who have it need no window.
+BOOST_AUTO_TEST_CASE(the_period_begins_when_others_have_it)
+{
+    BOOST_TEST((pause_after_a_turn() <= 8ms));
+    BOOST_TEST((pause_after_a_turn() <= 8ms));
+    refuse();
+    sleep_until_asked();
+    BOOST_TEST((pause_after_a_turn() <= 8ms));
+    BOOST_TEST((pause_after_a_turn() <= 8ms));
+    BOOST_TEST((pause_after_a_turn() == 200ms));
+}
+
+// Where the backend has a queue, it is told, and decides: others may have opened a window.
+BOOST_AUTO_TEST_CASE(a_backend_with_a_queue_is_told_of_turns_that_are_over)
+{
+    store.has_queue = true;
+    BOOST_TEST((pause_after_a_turn() == 0ms));
+    BOOST_TEST(calls() == "leave open A, release A, attempt in turn A");
+    const slot_id lease = granted();
+    pass(2249ms);
+    calls();
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "pass A");
+    BOOST_TEST(store.claims.at(store.latest).terms.polling.window() == 200ms);
+    BOOST_TEST(store.claims.at(store.latest).terms.polling.period() == 5s);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
