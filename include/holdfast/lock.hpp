@@ -40,10 +40,11 @@ public:
     /// `lock_options`; `forever` allowed; 0 or less asks once).
     ///
     /// Those who wait for one resource in one locker are served first come, first served; only the
-    /// first of them asks the nodes. Only so many attempts are under way at once as the nodes answer
-    /// quickly; beyond that, resources are asked for in the order in which they were wanted. Each attempt has a fresh owner token. A refused attempt gives
-    /// back what it was granted and is repeated after a random pause, no longer than the nodes say
-    /// that the resource can stay taken.
+    /// first of them asks the nodes. Only so many attempts are under way at once as the nodes
+    /// answer quickly; beyond that, resources are asked for in the order in which they were wanted.
+    /// Each attempt has a fresh owner token. A refused attempt gives back what it was granted and
+    /// is repeated after a random pause, no longer than the nodes say that the resource can stay
+    /// taken.
     ///
     /// Completion: `void(error_code, lease)`, never inside this call. The lease is empty unless the
     /// code is.
@@ -56,8 +57,8 @@ public:
     ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes say so that waiting
     ///   cannot help; at once, which for `key_conflict` is a few round trips. But where they are in
     ///   quarantine, `fencing_unavailable` comes at the end of `wait`.
-    /// - `errc::overloaded`   the nodes, or this process, were too busy for an attempt within `wait`;
-    ///   or more than `locker_options::max_waiting` wait: this at once.
+    /// - `errc::overloaded`   the nodes, or this process, were too busy for an attempt within
+    ///   `wait`; or more than `locker_options::max_waiting` wait: this at once.
     /// - `errc::closed`       the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
     ///
