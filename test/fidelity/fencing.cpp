@@ -49,10 +49,11 @@ words raise(
         "EVAL", std::string(redis::raise_script.text), "2", lock, "f", me, from, to, "0", "100000"};
 }
 
-words renew(const std::string& me, std::int64_t last)
+words renew(const std::string& me, std::int64_t last, const std::string& lock = "l",
+    const std::string& ttl = "100000")
 {
-    return {"EVAL", std::string(redis::fenced_renew_script.text), "2", "l", "f", "0", "100000", me,
-        "100000", std::to_string(last)};
+    return {"EVAL", std::string(redis::fenced_renew_script.text), "2", lock, "f", "0", "100000", me,
+        ttl, std::to_string(last)};
 }
 
 std::int64_t number_at(std::string_view reply, std::size_t at)
@@ -272,7 +273,9 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
             ++said["raised"];
         else if (script == redis::raise_script.text && reply == ":-1\r\n")
             ++said["denied"];
-        else if (script == redis::fenced_renew_script.digest && reply.ends_with("\r\n:1\r\n"))
+        else if ((script == redis::fenced_renew_script.digest ||
+                     script == redis::fenced_renew_script.text) &&
+                 reply.ends_with("\r\n:1\r\n"))
             ++said["renewed"];
     };
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -288,6 +291,7 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
                 const std::string me = lock->value, stored = counter->value;
                 for (const std::string to : {"9000000000000000", "7"})
                     both.say(both.connected(0), {raise("a", me, stored, to)}, some);
+                both.say(both.connected(0), {renew(me, 7, "a", "20")}, some);
             }
         }
     }
