@@ -19,7 +19,7 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     answer_due = has_waited = handed_over = tracked = surveyed = false;
     survey = 0;
     everywhere = others_first = looked_in_vain = ends_turns = stays_out = false;
-    looks = 0;
+    looks = late = 0;
     asked_again_at = core::never;
     token = owner;
     terms = new_terms;

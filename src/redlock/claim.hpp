@@ -134,6 +134,7 @@ public:
     bool everywhere = false;     // it stands, or is to stand, in all queues
     bool others_first = false;   // one of them has the arbiter's key, or was handed ours
     std::uint8_t looks = 0;      // under way: whether others wait
+    std::uint8_t late = 0;       // nodes to which the requests of this stage have left late
     bool looked_in_vain = false; // some do, or that cannot be said
     bool ends_turns = false;     // its release does, after as long a time as they may last
     bool stays_out = false;      // of a window that is open

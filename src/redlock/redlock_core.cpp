@@ -90,6 +90,7 @@ void redlock_core::begin_round(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     c.phase = stage::asking;
+    c.late = 0;
     c.round_began = now;
     end_survey(c);
     encode_ask(c, false, now);
@@ -144,6 +145,7 @@ void redlock_core::release(claim_id id, time_point now)
     claim& c = claims_[id];
     assert(c.phase == stage::held);
     c.phase = stage::releasing;
+    c.late = 0;
     if (c.others_first)
         contention_.note_doubt(c.hash, now);
     clean(id, now);

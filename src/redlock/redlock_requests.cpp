@@ -176,10 +176,17 @@ void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
     if (c == nullptr)
         return;
     lasts_longer(r.reference, std::max(c->terms.ttl, queue_ttl), now);
+    if (c->phase == stage::queued && c->answer_due) {
+        claim_ends_.set(core::slot_index(r.reference), now + patience(c->terms.ttl));
+        return;
+    }
+    // A minority that does not take what we send delays nobody.
+    if (++c->late < blocking(c->nodes()))
+        return;
     if (c->phase == stage::asking) {
         c->round_began = now;
         limit_round(r.reference, now);
-    } else if (c->phase == stage::releasing || (c->phase == stage::queued && c->answer_due)) {
+    } else if (c->phase == stage::releasing) {
         claim_ends_.set(core::slot_index(r.reference), now + patience(c->terms.ttl));
     }
 }

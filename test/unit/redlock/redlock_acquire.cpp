@@ -385,4 +385,25 @@ BOOST_AUTO_TEST_CASE(an_attempt_counts_from_when_it_leaves)
     BOOST_TEST(c.events() == "7 granted for 939");
 }
 
+// A node that does not take what we send delays neither an attempt nor a release.
+BOOST_AUTO_TEST_CASE(a_minority_that_is_asked_late_delays_nothing)
+{
+    model_cluster c(3);
+    c.run();
+    c.nodes[0].deaf = true;
+    c.nodes[1].silent = c.nodes[2].silent = true;
+    const auto id = c.ask(7);
+    c.run();
+    c.pass(40ms);
+    c.nodes[0].deaf = false;
+    c.nodes[0].silent = true;
+    c.pass(10ms);
+    BOOST_TEST(c.events() == "7 refused: unreachable");
+    for (model_node& n : c.nodes)
+        n.silent = false;
+    c.run();
+    BOOST_TEST(c.core->drained());
+    BOOST_TEST(id != 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
