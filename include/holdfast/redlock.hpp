@@ -122,11 +122,12 @@ struct redlock_options {
 /// and get the resource when they happen to find it free. Where it is handed over without a pause,
 /// it is left to them for `lock_options::polling_window` about once in a period, as documented
 /// there: by default for 200 ms in 5 s. A client that polls more often than the window is long has
-/// its chance in each, beside the other clients that poll; for how long it then holds the resource
-/// is its own affair. The arbiter opens no window before the last one is a period ago, whichever
-/// process asks; until then it keeps the key "<resource>:holdfast:open". What does not wait in the
-/// queue may use a window as well: the first attempt of a process that knows of no contention.
-/// With fencing there are no windows, since other clients do not share its keys.
+/// its chance in each, beside the other clients that poll. For how long it then holds the resource
+/// is its own affair: one that asks again at once after each release may keep it to itself. The
+/// arbiter opens no window before the last one is a period ago, whichever process asks; until then
+/// it keeps the key "<resource>:holdfast:open". What does not wait in the queue may use a window as
+/// well: the first attempt of a process that knows of no contention. With fencing there are no
+/// windows, since other clients do not share its keys.
 ///
 /// With fencing, the keys of a resource are "hf:l:<resource>" for the lock, "hf:f:<resource>" for
 /// the counter of its tokens, and "hf:q:<resource>" for its queue. Each lease's token is larger
