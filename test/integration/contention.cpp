@@ -83,11 +83,14 @@ task take_turns(scene& s, cluster& c)
         co_await stand_in_the_queue(s, c, i, waits[i]);
     for (std::size_t i = 1; i < lockers; ++i) {
         const auto before = commands(s, lockers);
+        const auto began = steady::now();
         co_await held.release();
         co_await be_granted(waits[i]);
+        // Waiters look again as time passes: on a slow machine that adds to what a turn takes.
+        const auto looks = static_cast<std::uint64_t>((steady::now() - began) / 32ms) * lockers;
         for (std::size_t k = i + 1; k < lockers; ++k)
             BOOST_TEST(!waits[k].done()); // first come, first served
-        BOOST_TEST(commands(s, lockers) - before <= 30u);
+        BOOST_TEST(commands(s, lockers) - before <= 30u + 8u * looks);
         held = std::move(waits[i].result<lease>());
     }
     co_await held.release();

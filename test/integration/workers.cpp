@@ -287,12 +287,14 @@ void team::finish()
         BOOST_ERROR("two workers have written " << number);
 }
 
-// Of the queue of those who wait, when nobody there is heard of any more.
-constexpr auto queue_ttl = 3s;
+// Of the queue of those who wait, when nobody there is heard of any more; and of the key that says
+// when a window for clients that poll was opened.
+constexpr auto queue_ttl = 3s, window_period = 5s;
 
 void expect_nothing_left(cluster& c)
 {
-    BOOST_TEST(c.empty_within(std::max<std::chrono::milliseconds>(job{}.ttl, queue_ttl)),
+    BOOST_TEST(
+        c.empty_within(std::max<std::chrono::milliseconds>({job{}.ttl, queue_ttl, window_period})),
         "a key is left after its ttl");
 }
 
