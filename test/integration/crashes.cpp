@@ -59,7 +59,7 @@ BOOST_FIXTURE_TEST_CASE(
         workers.wait_for_renewals(holder, ttl);
     }
     workers.finish();
-    BOOST_TEST(nodes->empty_within(ttl));
+    expect_nothing_left(*nodes);
 }
 
 // One in this process, as the checker wants it.

@@ -40,7 +40,7 @@ BOOST_FIXTURE_TEST_CASE(a_freeze_that_is_short_against_the_ttl_costs_nothing, co
     }
     workers.wait_for_renewals(holder, ttl);
     workers.finish();
-    BOOST_TEST(nodes->empty_within(ttl));
+    expect_nothing_left(*nodes);
 }
 
 BOOST_FIXTURE_TEST_CASE(workers_that_freeze_at_any_moment_never_hold_together, contended_cluster)

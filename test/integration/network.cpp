@@ -124,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(a_lease_counts_from_the_request_and_not_from_a_late_repl
     BOOST_TEST((next.read().holds.back().from >= end.valid_until));
     set(3, {})();
     workers.finish();
-    BOOST_TEST(nodes->empty_within(ttl));
+    expect_nothing_left(*nodes);
 }
 
 BOOST_FIXTURE_TEST_CASE(resets_of_all_connections_do_not_matter, behind_proxies)
