@@ -71,7 +71,7 @@ public:
     std::vector<node_stats> nodes() const override;
 
 private:
-    // How long the arbiter keeps its key for the one whose turn has come, until he confirms.
+    // How long the arbiter keeps its key for the next client, until that confirms.
     static constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 
     enum class what : std::uint8_t {

@@ -17,7 +17,7 @@ constexpr core::duration longest_attempt = 500ms;
 // For so long an owner is taken for dead that may be an attempt.
 constexpr core::duration moment = 100ms;
 
-// Whoever has the arbiter's key handed over confirms it sooner.
+// A client that is handed the arbiter's key confirms it sooner.
 constexpr core::duration longest_hand_over = 32ms;
 
 // Of what is not known to end, or to be mended.
