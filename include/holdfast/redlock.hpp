@@ -108,7 +108,7 @@ struct redlock_options {
 /// skipped at once, that of one that is frozen after half a second; a lost message or a lost queue
 /// is noticed within a second or two, since who waits asks again once a second; so is a release by
 /// a client without the queue, or by one that could not reach the arbiter, unless the arbiter tells
-/// of it: whoever is the first in the queue asks it to (`CLIENT TRACKING`). A key that a crashed
+/// of it: the first client in the queue asks it to (`CLIENT TRACKING`). A key that a crashed
 /// client has left on a minority costs each acquire a round trip at most: where the arbiter's key
 /// is not that of the holder, another node is the arbiter. Clients need not agree on the arbiter:
 /// where a node answers in time for some of them only, who has waited for a second stands in the

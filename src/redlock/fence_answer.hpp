@@ -14,7 +14,7 @@ struct fence_answer {
     vote said = vote::unknown; // `unknown`: nothing that this script can say
     fence_trouble trouble = fence_trouble::none;
     std::uint64_t start = 0; // of the block that it has granted
-    std::int64_t left = 0;   // ms: of whoever has the lock, -1 without an end; of the trouble
+    std::int64_t left = 0;   // ms: of the present lock, -1 without an end; of the trouble
     std::int64_t clock = -1; // of the node, in ms since the epoch; -1: not told
 };
 

@@ -17,7 +17,7 @@ public:
     // The least token that is wanted next. `clock`: see fence_clock::floor().
     std::uint64_t floor(std::uint64_t resource, std::int64_t clock) const noexcept;
 
-    // How many tokens are to be reserved: many, if others in this process will follow whoever asks,
+    // How many tokens are to be reserved: many, if other waiters in this process will follow,
     // some otherwise, and the fewer the further what was published is ahead of `clock`.
     std::uint64_t block(
         std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept;
@@ -30,8 +30,8 @@ private:
 
     std::uint64_t last_of(std::uint64_t resource) const noexcept;
 
-    // Resources that share an entry: the one that is ahead has it, whoever is behind gets no more
-    // than what the clock says.
+    // Resources that share an entry: the one that is ahead has it. The floor of the others is
+    // their clock.
     std::array<entry, size> entries_{};
 };
 

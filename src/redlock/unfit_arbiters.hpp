@@ -14,9 +14,9 @@ namespace holdfast::redis {
 // each for themselves, and what is forgotten, or known wrongly, costs a round trip.
 class unfit_arbiters {
 public:
-    // The node has a key of that owner, who has no majority. Whoever is about to ask for one looks
-    // the same: so this counts for a moment, and until the key ends once the owner has been seen
-    // there for longer than any attempt lasts. `ends`: `never` if that is not known.
+    // The node has a key of an owner without a majority. An attempt in its first round looks the
+    // same: so this counts for a moment, and until the key ends once the owner has been seen there
+    // for longer than any attempt lasts. `ends`: `never` if that is not known.
     void note_stale(std::uint64_t resource_hash, std::size_t node, std::uint64_t owner,
         core::time_point ends, core::time_point now);
     // The node has granted its key.

@@ -1,5 +1,5 @@
 // Several processes, so to speak, that want one resource: whose turn it is, and what is lost when
-// the queue between them is. The ttl is long: whoever waited for it would come too late.
+// the queue between them is. The ttl is long: a waiter that waited for its end would come too late.
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
@@ -120,8 +120,8 @@ BOOST_AUTO_TEST_CASE(a_queue_that_is_lost_costs_time_only)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Another program writes where the queue belongs: whoever waits there, and whoever comes later, has
-// the lock when it is free.
+// Another program writes to the queue's key: waiters get the lock when it is free, those before and
+// those after.
 task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
 {
     lease held = co_await s.lock(0, patient()).acquire();

@@ -1,6 +1,6 @@
 // Keys that a process has left on a minority of the nodes, because it ended as it released. If the
-// arbiter is one of these nodes, nobody hands the key over there. Their ttl is long: whoever waited
-// for it, or for a second each time, would come too late.
+// arbiter is one of these nodes, nobody hands the key over there. Their ttl is long: a waiter that
+// waited for it, or for a second each time, would come too late.
 #include "support/cluster.hpp"
 
 #include <string>

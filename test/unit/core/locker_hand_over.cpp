@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(not_without_a_token_for_the_next_holder)
     BOOST_TEST(stats().handed_over == 0u);
 }
 
-// The backend is told when others wait behind whoever asks.
-BOOST_AUTO_TEST_CASE(whoever_asks_first_says_that_others_follow)
+// The backend is told when others wait behind an attempt.
+BOOST_AUTO_TEST_CASE(an_attempt_says_whether_others_follow)
 {
     acquire(1, "A", holdfast::forever);
     acquire(2, "A", holdfast::forever);

@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
 {
     connect();
     const std::string digest = "$40\r\n" + std::string(release_script.digest) + "\r\n";
-    std::string unanswered = "xxxxxxxx"; // of which a `c` is the question
+    std::string unanswered(8, 'x'); // requests; a `c` is the question
     for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
         send(r);
     session.written(session.output().size(), now);
