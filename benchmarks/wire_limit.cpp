@@ -1,6 +1,6 @@
 #include "wire_limit.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 #include "wire_connection.hpp"
 
 #include <sys/epoll.h>

@@ -1,6 +1,6 @@
 #include <holdfast/options.hpp>
 
-#include "core/terms.hpp"
+#include "core/params.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -39,9 +39,9 @@ void check_range(const char* name, milliseconds value, milliseconds low, millise
 
 } // namespace
 
-core::lease_terms core::terms_of(const lock_options& o)
+core::lease_params core::terms_of(const lock_options& o)
 {
-    core::lease_terms t;
+    core::lease_params t;
     t.ttl = o.ttl;
     t.drift = o.drift ? core::duration(*o.drift) : core::duration(o.ttl) / 100 + 2ms;
     t.guard = o.guard ? core::duration(*o.guard)
@@ -54,7 +54,7 @@ core::lease_terms core::terms_of(const lock_options& o)
     return t;
 }
 
-core::polling_terms core::polling_of(const lease_terms& terms) noexcept
+core::polling_params core::polling_of(const lease_params& terms) noexcept
 {
     const auto turns = std::chrono::ceil<milliseconds>(2 * terms.handoff_time).count();
     const std::uint32_t window = terms.polling_window_ms;
@@ -79,7 +79,7 @@ void check(const lock_options& o)
     if (o.renewal != renewal::automatic && o.renewal != renewal::manual)
         reject("renewal is neither automatic nor manual");
 
-    const core::lease_terms t = core::terms_of(o);
+    const core::lease_params t = core::terms_of(o);
     const core::duration renewal_at = t.renews ? t.ttl / 3 : core::duration(0);
     const core::duration needed = t.drift + t.guard + renewal_at;
     if (o.max_hold <= std::chrono::ceil<milliseconds>(t.guard))

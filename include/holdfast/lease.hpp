@@ -16,10 +16,10 @@
 
 namespace holdfast {
 
-namespace shell {
+namespace io {
 class engine;
 struct lock_terms;
-} // namespace shell
+} // namespace io
 
 /// Proof that a resource was granted to us, for a while.
 ///
@@ -83,7 +83,7 @@ public:
     auto lost(Token&& token = Token()) const
     {
         return asio::async_initiate<Token, void(error_code)>(
-            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+            [](auto handler, std::shared_ptr<io::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
                     return detail::complete_later(
                         std::move(handler), make_error_code(errc::not_held));
@@ -109,7 +109,7 @@ public:
     auto extend(Token&& token = Token())
     {
         return asio::async_initiate<Token, void(error_code)>(
-            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+            [](auto handler, std::shared_ptr<io::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
                     return detail::complete_later(
                         std::move(handler), make_error_code(errc::not_held));
@@ -139,7 +139,7 @@ public:
     auto release(Token&& token = Token())
     {
         return asio::async_initiate<Token, void(error_code, release_outcome)>(
-            [](auto handler, std::shared_ptr<shell::engine> engine, std::uint64_t id) {
+            [](auto handler, std::shared_ptr<io::engine> engine, std::uint64_t id) {
                 if (!engine) // an empty lease
                     return detail::complete_later(std::move(handler),
                         make_error_code(errc::not_held), release_outcome::expired);
@@ -150,21 +150,20 @@ public:
     }
 
 private:
-    friend class shell::engine;
+    friend class io::engine;
     using error_handler = detail::any_handler<void(error_code)>;
     using release_handler = detail::any_handler<void(error_code, release_outcome)>;
 
-    lease(std::shared_ptr<shell::engine> engine, std::uint64_t id,
-        std::shared_ptr<const shell::lock_terms> terms,
-        std::optional<std::uint64_t> fence) noexcept;
+    lease(std::shared_ptr<io::engine> engine, std::uint64_t id,
+        std::shared_ptr<const io::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept;
 
     void drop() noexcept;
-    static void start_lost(std::shared_ptr<shell::engine>, std::uint64_t, error_handler&&);
-    static void start_extend(std::shared_ptr<shell::engine>, std::uint64_t, error_handler&&);
-    static void start_release(std::shared_ptr<shell::engine>, std::uint64_t, release_handler&&);
+    static void start_lost(std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
+    static void start_extend(std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
+    static void start_release(std::shared_ptr<io::engine>, std::uint64_t, release_handler&&);
 
-    std::shared_ptr<shell::engine> engine_;
-    std::shared_ptr<const shell::lock_terms> terms_;
+    std::shared_ptr<io::engine> engine_;
+    std::shared_ptr<const io::lock_terms> terms_;
     std::optional<std::uint64_t> fence_;
     std::uint64_t id_ = 0;
 };

@@ -133,8 +133,8 @@ private:
     auto initiate(std::chrono::milliseconds wait, mode how, Token& token) const
     {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            [](auto handler, std::shared_ptr<shell::engine> engine,
-                std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds limit,
+            [](auto handler, std::shared_ptr<io::engine> engine,
+                std::shared_ptr<const io::lock_terms> terms, std::chrono::milliseconds limit,
                 mode way) {
                 const auto& usual = detail::usual_executor(*engine);
                 start_acquire(std::move(engine), std::move(terms), limit, way,
@@ -143,12 +143,12 @@ private:
             token, engine_, terms_, wait, how);
     }
 
-    static void start_acquire(std::shared_ptr<shell::engine> engine,
-        std::shared_ptr<const shell::lock_terms> terms, std::chrono::milliseconds wait, mode how,
+    static void start_acquire(std::shared_ptr<io::engine> engine,
+        std::shared_ptr<const io::lock_terms> terms, std::chrono::milliseconds wait, mode how,
         acquire_handler&& handler);
 
-    std::shared_ptr<shell::engine> engine_;
-    std::shared_ptr<const shell::lock_terms> terms_;
+    std::shared_ptr<io::engine> engine_;
+    std::shared_ptr<const io::lock_terms> terms_;
 };
 
 } // namespace holdfast

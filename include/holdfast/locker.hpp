@@ -15,7 +15,7 @@
 
 namespace holdfast {
 
-namespace shell {
+namespace io {
 class engine;
 }
 
@@ -74,7 +74,7 @@ public:
     auto close(Token&& token = Token())
     {
         return asio::async_initiate<Token, void(error_code)>(
-            [](auto handler, std::shared_ptr<shell::engine> engine) {
+            [](auto handler, std::shared_ptr<io::engine> engine) {
                 const auto& usual = detail::usual_executor(*engine);
                 start_close(std::move(engine), close_handler(std::move(handler), usual));
             },
@@ -87,9 +87,9 @@ public:
 private:
     friend class lock;
     using close_handler = detail::any_handler<void(error_code)>;
-    static void start_close(std::shared_ptr<shell::engine> engine, close_handler&& handler);
+    static void start_close(std::shared_ptr<io::engine> engine, close_handler&& handler);
 
-    std::shared_ptr<shell::engine> engine_;
+    std::shared_ptr<io::engine> engine_;
 };
 
 } // namespace holdfast

@@ -31,40 +31,41 @@ enum class queueing : std::uint8_t {
 
 // What clients that do not wait in a queue, but poll, are left of a resource that is never free
 // otherwise: it stays free for a window, about once in a period. No window: nothing.
-struct polling_terms {
+struct polling_params {
     std::uint32_t window_ms = 0, period_ms = 0;
 
     duration window() const noexcept { return std::chrono::milliseconds(window_ms); }
     duration period() const noexcept { return std::chrono::milliseconds(period_ms); }
 };
 
-struct claim_terms {
+struct claim_params {
     duration ttl{};
-    duration drift{};  // taken off every validity
-    duration useful{}; // a grant with less than this left is `too_late`
+    duration drift{}; // taken off every validity
+    duration guard{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
     bool others_follow = false; // in this process: they want to be passed what is granted
-    polling_terms polling{};
+    polling_params polling{};
 };
 
 // What a backend tells the locker core, about the claim whose `tag` it was given.
+enum class event_kind : std::uint8_t {
+    granted,  // answers attempt(): `asked`, `valid_until`, `fence`
+    refused,  // answers attempt(): `asked`, `reason`; the claim is the backend's to clean up
+    queued,   // of an attempt: it waits for its turn, and costs next to nothing meanwhile
+    validity, // of a granted claim has changed: `valid_until`
+    lost,     // a granted claim is not ours any more, whatever its validity was
+    released, // answers release(): `outcome`
+    no_remote_waiters, // answers probe_waiters(): nobody else waits for it
+    free_hint, // answers watch(): the resource may be free from `valid_until` on, or `reason`
+};
+
 struct backend_event {
-    enum class what : std::uint8_t {
-        granted,  // answers attempt(): `asked`, `valid_until`, `fence`
-        refused,  // answers attempt(): `asked`, `reason`; the claim is the backend's to clean up
-        queued,   // of an attempt: it waits for its turn, and costs next to nothing meanwhile
-        validity, // of a granted claim has changed: `valid_until`
-        lost,     // a granted claim is not ours any more, whatever its validity was
-        released, // answers release(): `outcome`
-        alone,    // answers look_for_others(): nobody else waits for it
-        frees,    // answers watch(): the resource may be free from `valid_until` on, or `reason`
-    };
-    what kind{};
+    event_kind kind{};
     release_outcome outcome{};
     errc reason{};
     std::uint64_t tag = 0;
     time_point valid_until{};
-    bool passes = false;      // `reason` mends itself with time, whatever it is
+    bool transient = false;   // `reason` mends itself with time, whatever it is
     time_point asked = never; // when the requests left to which this is the answer; since then a
                               // refused attempt has kept others out; `never`: not told
     std::optional<std::uint64_t> fence{};
@@ -79,31 +80,31 @@ public:
     // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless it waits
     // for its turn or is abandoned.
     virtual claim_id attempt(std::uint64_t tag, std::string_view resource, const owner_token& token,
-        const claim_terms& terms, time_point now) = 0;
+        const claim_params& terms, time_point now) = 0;
 
     // Gives up an attempt that has not ended; whatever was granted is given back. No event follows.
     virtual void abandon(claim_id claim, time_point now) = 0;
     // What an attempt that has not ended would have failed with if it were given up now.
-    virtual errc outlook(claim_id claim) const noexcept = 0;
+    virtual errc pending_error(claim_id claim) const noexcept = 0;
 
     // Whether there is a queue to wait in now.
     virtual bool queues() const noexcept = 0;
 
     // Whether a granted claim can have a new holder: its tokens may be used up.
-    virtual bool can_pass(claim_id) const noexcept { return true; }
+    virtual bool can_transfer(claim_id) const noexcept { return true; }
     // The lease of a granted claim has a new holder in this process: its events have this tag from
     // now on. Returns the new holder's fencing token, if the claim has one: larger than the old
-    // one. Precondition: can_pass().
-    virtual std::optional<std::uint64_t> pass(claim_id claim, std::uint64_t tag) = 0;
+    // one. Precondition: can_transfer().
+    virtual std::optional<std::uint64_t> transfer(claim_id claim, std::uint64_t tag) = 0;
 
     // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not
     // told. `again`: even where an earlier renewal is still unanswered.
     virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
 
     // Finds out whether other processes wait for what a claim holds. `alone` may follow: a hint.
-    virtual void look_for_others(claim_id claim, time_point now) = 0;
+    virtual void probe_waiters(claim_id claim, time_point now) = 0;
     // Whether an answer to that is still to come.
-    virtual bool looks_for_others(claim_id claim) const noexcept = 0;
+    virtual bool probing_waiters(claim_id claim) const noexcept = 0;
 
     // The release of a granted claim, which follows, ends turns that have lasted so long that
     // clients which poll are due a window. A backend without a queue leaves that to the locker.

@@ -4,7 +4,7 @@
 
 namespace holdfast::core {
 
-lease_keeper::lease_keeper(const lease_terms& terms, time_point asked, time_point granted,
+lease_keeper::lease_keeper(const lease_params& terms, time_point asked, time_point granted,
     time_point valid_until, duration patience) noexcept
     : ttl_(terms.ttl),
       drift_(terms.drift),

@@ -7,7 +7,7 @@
 namespace holdfast::core {
 
 // What of `lock_options` concerns one lease, with all defaults filled in.
-struct lease_terms {
+struct lease_params {
     duration ttl{};
     duration drift{};
     duration guard{};
@@ -34,7 +34,7 @@ public:
     lease_keeper() = default;
 
     // `asked`: just before the request left. `patience`: how long a renewal's answers may take.
-    lease_keeper(const lease_terms& terms, time_point asked, time_point granted,
+    lease_keeper(const lease_params& terms, time_point asked, time_point granted,
         time_point valid_until, duration patience) noexcept;
 
     // What to do now. Call again until it answers `none`. Whoever gets `renew` sends one.

@@ -36,8 +36,8 @@ locker_core::locker_core(backend_core& backend, entropy& random, const locker_op
       jitter_(jitter_seed)
 {}
 
-slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const lease_terms& terms,
-    std::chrono::milliseconds wait, bool once, time_point now)
+slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
+    const lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
 {
     errc refusal{};
     if (closing_)
@@ -45,7 +45,7 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const
     else if (queues_.waiting() >= max_waiting_)
         refusal = errc::overloaded;
     if (refusal != errc{}) {
-        emit({.kind = effect::what::wait_ended, .reason = refusal, .tag = tag});
+        emit({.kind = effect_kind::wait_ended, .reason = refusal, .tag = tag});
         return 0;
     }
 
@@ -54,7 +54,7 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource, const
     const bool single = once || wait.count() == 0;
     if (single && (q.first != 0 || q.holder != 0)) { // nobody overtakes the queue
         const errc reason = once ? errc{} : errc::contended;
-        emit({.kind = effect::what::wait_ended, .reason = reason, .tag = tag});
+        emit({.kind = effect_kind::wait_ended, .reason = reason, .tag = tag});
         return 0;
     }
 
@@ -103,7 +103,7 @@ void locker_core::close(time_point now)
             continue;
         lease_slot& s = leases_[id];
         if (s.keeper.where() == lease_keeper::phase::kept)
-            emit({.kind = effect::what::must_stop, .lease = id});
+            emit({.kind = effect_kind::must_stop, .lease = id});
         s.keeper.stop(now, s.terms.guard);
         arm(id);
     }
@@ -124,7 +124,7 @@ void locker_core::wake(time_point now, time_point heard)
 
     due_renewals_.clear();
     while (const auto index = lease_wakes_.pop_due(now))
-        look_after(leases_.id_at(*index), now);
+        service_lease(leases_.id_at(*index), now);
     if (!due_renewals_.empty())
         backend_.renew(due_renewals_, false, now);
     due_renewals_.clear();
@@ -177,30 +177,30 @@ void locker_core::absorb_events(time_point now)
 {
     while (const auto event = backend_.next_event()) {
         switch (event->kind) {
-        case backend_event::what::granted:
+        case event_kind::granted:
             on_granted(*event, now);
             break;
-        case backend_event::what::refused:
+        case event_kind::refused:
             on_refused(*event, now);
             break;
-        case backend_event::what::queued:
+        case event_kind::queued:
             park(event->tag);
             break;
-        case backend_event::what::validity:
+        case event_kind::validity:
             on_validity(*event, now);
             break;
-        case backend_event::what::lost:
+        case event_kind::lost:
             if (lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
                 lose(event->tag, now);
             break;
-        case backend_event::what::released:
+        case event_kind::released:
             on_released(*event);
             break;
-        case backend_event::what::alone:
+        case event_kind::no_remote_waiters:
             if (const lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
                 queues_.at(s->queue).turns = 0; // nobody is kept waiting by more
             break;
-        case backend_event::what::frees:
+        case event_kind::free_hint:
             on_frees(*event, now);
             break;
         }
@@ -248,7 +248,7 @@ void locker_core::on_refused(const backend_event& event, time_point now)
     wait& w = queues_.wait_at(q.first);
     w.last_error = event.reason;
     q.last_error = event.reason;
-    if (w.once || (is_hopeless(event.reason) && !event.passes))
+    if (w.once || (is_hopeless(event.reason) && !event.transient))
         return end_wait(q.first, event.reason, now);
 
     ++q.failures;
@@ -314,7 +314,7 @@ void locker_core::finish_closing(time_point now)
     closed_ = true;
     close_at_ = never;
     backend_.close(now);
-    emit({.kind = effect::what::closed});
+    emit({.kind = effect_kind::closed});
 }
 
 } // namespace holdfast::core

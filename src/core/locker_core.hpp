@@ -3,10 +3,10 @@
 #include "core/admission.hpp"
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
-#include "core/deadlines.hpp"
 #include "core/lease_keeper.hpp"
 #include "core/ring.hpp"
-#include "core/slots.hpp"
+#include "core/slot_map.hpp"
+#include "core/timer_queue.hpp"
 #include "core/wait_queues.hpp"
 
 #include <holdfast/options.hpp>
@@ -17,17 +17,18 @@
 namespace holdfast::core {
 
 // What the locker core tells the shell to do.
+enum class effect_kind : std::uint8_t {
+    acquired,   // the wait `tag` has been given `lease`
+    wait_ended, // the wait `tag` ends with `reason`; none means: held by another, asked once
+    must_stop,  // the work under `lease` must stop
+    gone,       // `lease` was released
+    extended,   // all extensions of `lease` end with `reason`, or none
+    released,   // the release `tag` ends with `outcome`
+    closed,     // nothing is held and all connections may go
+};
+
 struct effect {
-    enum class what : std::uint8_t {
-        acquired,   // the wait `tag` has been given `lease`
-        wait_ended, // the wait `tag` ends with `reason`; none means: held by another, asked once
-        must_stop,  // the work under `lease` must stop
-        gone,       // `lease` was released
-        extended,   // all extensions of `lease` end with `reason`, or none
-        released,   // the release `tag` ends with `outcome`
-        closed,     // nothing is held and all connections may go
-    };
-    what kind{};
+    effect_kind kind{};
     release_outcome outcome{};
     errc reason{};
     std::uint64_t tag = 0;
@@ -46,7 +47,7 @@ public:
 
     // Puts a wait into the queue of its resource. Returns its id, or 0 if it has ended already.
     // `once`: it ends with its first attempt, and may wait so long for that to be admitted.
-    slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_terms& terms,
+    slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_params& terms,
         std::chrono::milliseconds wait, bool once, time_point now);
     // Takes a wait out, without an effect. False if it has ended, or if it must be free of
     // consequences (`only_if_unsent`) and is not.
@@ -83,7 +84,7 @@ private:
         enum class load : std::uint8_t { none, under_way, parked } counts_as = load::none;
         slot_id queue = 0;
         claim_id claim = 0;
-        lease_terms terms{};
+        lease_params terms{};
         lease_keeper keeper{};
         time_point extension_sent{}, extension_ends = never;
         std::uint64_t release_tag = 0;
@@ -126,7 +127,7 @@ private:
     void give_back(slot_id lease, time_point now);
     void stop_keeping(slot_id lease);
     void lose(slot_id lease, time_point now);
-    void look_after(slot_id lease, time_point now);
+    void service_lease(slot_id lease, time_point now);
     void arm(slot_id lease);
     void forget(slot_id lease);
     void finish_closing(time_point now);
@@ -143,8 +144,8 @@ private:
     std::size_t in_line_ = 0; // of these
     std::size_t parked_ = 0;  // attempts that wait in the backend's queue
     wait_queues queues_;
-    slots<lease_slot> leases_;
-    deadlines wait_ends_, queue_retries_, lease_wakes_;
+    slot_map<lease_slot> leases_;
+    timer_queue wait_ends_, queue_retries_, lease_wakes_;
     std::vector<claim_id> due_renewals_;
     ring<effect> effects_;
 

@@ -9,21 +9,20 @@ bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
 {
     absorb(now); // it may have ended unnoticed
     if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
-        look_after(lease, now);
+        service_lease(lease, now);
     due_renewals_.clear();
     lease_slot* const s = leases_.find(lease);
     if (s == nullptr || (s->now != state::held && s->now != state::ended))
         return false;
 
     if (s->now == state::ended) {
-        emit({.kind = effect::what::released, .outcome = release_outcome::expired, .tag = tag});
-        emit({.kind = effect::what::gone, .lease = lease});
+        emit({.kind = effect_kind::released, .outcome = release_outcome::expired, .tag = tag});
+        emit({.kind = effect_kind::gone, .lease = lease});
         forget(lease);
     } else {
         ++counts_.released;
         if (hand_over(lease, now)) {
-            emit(
-                {.kind = effect::what::released, .outcome = release_outcome::released, .tag = tag});
+            emit({.kind = effect_kind::released, .outcome = release_outcome::released, .tag = tag});
             forget(lease);
         } else {
             s->release_tag = tag;
@@ -40,7 +39,7 @@ bool locker_core::drop(slot_id lease, time_point now)
         return false;
     absorb(now);
     if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
-        look_after(lease, now);
+        service_lease(lease, now);
     due_renewals_.clear();
     const lease_slot* const s = leases_.find(lease);
     if (s == nullptr || s->now == state::releasing)
@@ -50,7 +49,7 @@ bool locker_core::drop(slot_id lease, time_point now)
         if (!hand_over(lease, now))
             give_back(lease, now);
     } else {
-        emit({.kind = effect::what::gone, .lease = lease});
+        emit({.kind = effect_kind::gone, .lease = lease});
     }
     forget(lease);
     absorb(now);
@@ -60,7 +59,7 @@ bool locker_core::drop(slot_id lease, time_point now)
 errc locker_core::extend(slot_id lease, time_point now)
 {
     if (leases_.find(lease) != nullptr)
-        look_after(lease, now);
+        service_lease(lease, now);
     due_renewals_.clear(); // what follows is a renewal
     if (const errc reason = must_stop(lease); reason != errc{})
         return reason;
@@ -115,7 +114,7 @@ void locker_core::on_validity(const backend_event& event, time_point now)
         ++counts_.renewals;
     if (s->extension_ends != never && s->keeper.covers(s->extension_sent)) {
         s->extension_ends = never;
-        emit({.kind = effect::what::extended, .lease = event.tag});
+        emit({.kind = effect_kind::extended, .lease = event.tag});
     }
     arm(event.tag);
 }
@@ -125,7 +124,7 @@ void locker_core::on_released(const backend_event& event)
     const lease_slot* const s = leases_.find(event.tag);
     if (s == nullptr || s->now != state::releasing)
         return; // dropped or lost: nobody asks
-    emit({.kind = effect::what::released, .outcome = event.outcome, .tag = s->release_tag});
+    emit({.kind = effect_kind::released, .outcome = event.outcome, .tag = s->release_tag});
     forget(event.tag);
 }
 
@@ -135,7 +134,7 @@ void locker_core::give_back(slot_id lease, time_point now)
     const lease_slot& s = leases_[lease];
     const wait_queue& q = queues_.at(s.queue);
     stop_keeping(lease);
-    emit({.kind = effect::what::gone, .lease = lease});
+    emit({.kind = effect_kind::gone, .lease = lease});
     if (q.first != 0 && turns_are_over(q, now))
         backend_.leave_open(s.claim);
     backend_.release(s.claim, now);
@@ -158,7 +157,7 @@ void locker_core::lose(slot_id lease, time_point now)
 {
     lease_slot& s = leases_[lease];
     if (s.keeper.where() == lease_keeper::phase::kept)
-        emit({.kind = effect::what::must_stop, .lease = lease});
+        emit({.kind = effect_kind::must_stop, .lease = lease});
     stop_keeping(lease);
     s.now = state::ended;
     ++counts_.lost;
@@ -168,14 +167,14 @@ void locker_core::lose(slot_id lease, time_point now)
 }
 
 // Does what the keeper of a lease says is due.
-void locker_core::look_after(slot_id lease, time_point now)
+void locker_core::service_lease(slot_id lease, time_point now)
 {
     lease_slot& s = leases_[lease];
     if (s.now != state::held)
         return;
     if (s.extension_ends <= now) {
         s.extension_ends = never;
-        emit({.kind = effect::what::extended, .reason = errc::unreachable, .lease = lease});
+        emit({.kind = effect_kind::extended, .reason = errc::unreachable, .lease = lease});
     }
     for (;;) {
         const auto before = s.keeper.where();
@@ -187,11 +186,11 @@ void locker_core::look_after(slot_id lease, time_point now)
             due_renewals_.push_back(s.claim);
             break;
         case lease_keeper::action::stop_work:
-            emit({.kind = effect::what::must_stop, .lease = lease});
+            emit({.kind = effect_kind::must_stop, .lease = lease});
             break;
         case lease_keeper::action::end:
             if (before == lease_keeper::phase::kept)
-                emit({.kind = effect::what::must_stop, .lease = lease});
+                emit({.kind = effect_kind::must_stop, .lease = lease});
             return lose(lease, now);
         }
     }

@@ -1,6 +1,6 @@
 // Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
 #include "core/locker_core.hpp"
-#include "core/terms.hpp"
+#include "core/params.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@ namespace holdfast::core {
 namespace {
 
 // What an attempt or a lease that was asked for with the first can serve the second with as well.
-bool same_claim(const lease_terms& a, const lease_terms& b)
+bool same_claim(const lease_params& a, const lease_params& b)
 {
     return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard;
 }
@@ -142,7 +142,7 @@ void locker_core::ask(slot_id queue, time_point now)
     admission_.begin();
     ++active_;
     ++counts_.attempts;
-    claim_terms terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .useful = w.terms.guard};
+    claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
     terms.others_follow = q.first != q.last || q.turns > 0;
     terms.polling = polling_of(w.terms);
     if (!w.once && parked_ < most_parked)
@@ -164,7 +164,7 @@ void locker_core::install(slot_id lease, time_point asked, time_point valid_unti
     ++counts_.acquired;
 
     const slot_id w = q.first;
-    emit({.kind = effect::what::acquired,
+    emit({.kind = effect_kind::acquired,
         .tag = queues_.wait_at(w).tag,
         .lease = lease,
         .fence = fence});
@@ -181,24 +181,24 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     wait_queue& q = queues_.at(from.queue);
     if (q.first == 0 || closing_ || from.keeper.where() != lease_keeper::phase::kept)
         return false;
-    const lease_terms& terms = queues_.wait_at(q.first).terms;
+    const lease_params& terms = queues_.wait_at(q.first).terms;
     const time_point valid_until = from.keeper.granted_until();
     if (turns_are_spent(q, now) || !same_claim(terms, from.terms) ||
-        valid_until - terms.guard <= now || !backend_.can_pass(from.claim))
+        valid_until - terms.guard <= now || !backend_.can_transfer(from.claim))
         return false;
 
     stop_keeping(lease);
-    emit({.kind = effect::what::gone, .lease = lease});
+    emit({.kind = effect_kind::gone, .lease = lease});
     const slot_id next = leases_.take();
     lease_slot& to = leases_[next];
     to = lease_slot{};
     to.queue = from.queue;
     to.claim = from.claim;
     to.terms = terms;
-    const auto fence = backend_.pass(to.claim, next);
+    const auto fence = backend_.transfer(to.claim, next);
     ++active_;
     if (++q.turns == (terms.handoff_limit + 3) / 4)
-        backend_.look_for_others(to.claim, now); // in time before the budget is spent
+        backend_.probe_waiters(to.claim, now); // in time before the budget is spent
     ++counts_.handed_over;
     const time_point asked = valid_until - (to.terms.ttl - to.terms.drift);
     install(next, asked, valid_until, fence, now);
@@ -214,19 +214,19 @@ bool locker_core::turns_are_over(const wait_queue& q, time_point now)
 // Whether local holders have followed each other for so long that other processes are due a turn.
 bool locker_core::turns_are_spent(const wait_queue& q, time_point now)
 {
-    const lease_terms& terms = queues_.wait_at(q.first).terms;
+    const lease_params& terms = queues_.wait_at(q.first).terms;
     if (turns_are_over(q, now))
         return true;
     // The answer whether there are others is waited for: it comes sooner than the nodes could grant
     // anything.
     return q.turns >= terms.handoff_limit &&
-           (q.holder == 0 || !backend_.looks_for_others(leases_[q.holder].claim));
+           (q.holder == 0 || !backend_.probing_waiters(leases_[q.holder].claim));
 }
 
 // Others who poll as often as we do need no more than a moment; the rest get a window in time.
 duration locker_core::pause_between_turns(wait_queue& q, time_point now)
 {
-    const polling_terms polling = polling_of(queues_.wait_at(q.first).terms);
+    const polling_params polling = polling_of(queues_.wait_at(q.first).terms);
     if (polling.window_ms == 0 || now - q.closed_since < polling.period())
         return jitter_.between(retry_min_ / 2, retry_min_);
     q.closed_since = long_ago;
@@ -262,7 +262,7 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
         why = admission_.is_cut_off() ? errc::unreachable : errc::overloaded;
     if (q.first == id && q.asking != 0) {
         // Refusals are certain; of silence, the last attempt that ended tells more.
-        const errc cut_short = backend_.outlook(leases_[q.asking].claim);
+        const errc cut_short = backend_.pending_error(leases_[q.asking].claim);
         if (q.last_error == errc{} || cut_short == errc::contended)
             why = q.last_error = cut_short;
     }
@@ -270,7 +270,7 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
         reason = w.last_error != errc{} ? w.last_error : why;
     if (w.quiet && reason == errc::contended)
         reason = errc{};
-    emit({.kind = effect::what::wait_ended, .reason = reason, .tag = w.tag});
+    emit({.kind = effect_kind::wait_ended, .reason = reason, .tag = w.tag});
     leave(id, now);
     serve_soon(w.queue, now);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/lease_keeper.hpp"
-#include "core/slots.hpp"
+#include "core/slot_map.hpp"
 #include "core/time.hpp"
 
 #include <holdfast/error.hpp>
@@ -19,7 +19,7 @@ struct wait {
     std::uint64_t tag = 0; // the caller's name for it
     slot_id queue = 0;
     slot_id before = 0, behind = 0; // its neighbours
-    lease_terms terms{};
+    lease_params terms{};
     time_point ends = never;
     errc last_error{};  // of its last attempt; none while it has not had one
     bool once = false;  // ends with its first attempt
@@ -71,8 +71,8 @@ public:
     std::uint32_t wait_capacity() const noexcept { return waits_.capacity(); }
 
 private:
-    slots<wait_queue> queues_;
-    slots<wait> waits_;
+    slot_map<wait_queue> queues_;
+    slot_map<wait> waits_;
     boost::unordered_flat_map<std::string_view, slot_id> by_name_; // keys live in the queues
 };
 

@@ -7,6 +7,7 @@ namespace holdfast {
 namespace in_process {
 
 using core::backend_event;
+using core::event_kind;
 
 store::held_key* store::find_owned(
     std::string_view resource, const core::owner_token& token, core::time_point now)
@@ -66,14 +67,12 @@ core::time_point store::free_at(std::string_view resource)
 }
 
 core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource,
-    const core::owner_token& token, const core::claim_terms& terms, core::time_point now)
+    const core::owner_token& token, const core::claim_params& terms, core::time_point now)
 {
     const auto fence = keys_->grant(resource, token, now + terms.ttl, now);
     if (!fence) {
-        events_.push({.kind = backend_event::what::refused,
-            .reason = errc::contended,
-            .tag = tag,
-            .asked = now});
+        events_.push(
+            {.kind = event_kind::refused, .reason = errc::contended, .tag = tag, .asked = now});
         return 0;
     }
     const core::claim_id id = claims_.take();
@@ -82,7 +81,7 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
     c.token = token;
     c.terms = terms;
     c.tag = tag;
-    events_.push({.kind = backend_event::what::granted,
+    events_.push({.kind = event_kind::granted,
         .tag = tag,
         .valid_until = now + terms.ttl - terms.drift,
         .asked = now,
@@ -95,15 +94,15 @@ void memory_core::renew(std::span<const core::claim_id> claims, bool, core::time
     for (const core::claim_id id : claims) {
         const claim& c = claims_[id];
         if (keys_->renew(c.resource, c.token, now + c.terms.ttl, now))
-            events_.push({.kind = backend_event::what::validity,
+            events_.push({.kind = event_kind::validity,
                 .tag = c.tag,
                 .valid_until = now + c.terms.ttl - c.terms.drift});
         else
-            events_.push({.kind = backend_event::what::lost, .tag = c.tag});
+            events_.push({.kind = event_kind::lost, .tag = c.tag});
     }
 }
 
-std::optional<std::uint64_t> memory_core::pass(core::claim_id id, std::uint64_t tag)
+std::optional<std::uint64_t> memory_core::transfer(core::claim_id id, std::uint64_t tag)
 {
     claims_[id].tag = tag;
     return keys_->next_token();
@@ -113,7 +112,7 @@ void memory_core::release(core::claim_id id, core::time_point now)
 {
     const claim& c = claims_[id];
     const bool was_ours = keys_->remove(c.resource, c.token, now);
-    events_.push({.kind = backend_event::what::released,
+    events_.push({.kind = event_kind::released,
         .outcome = was_ours ? release_outcome::released : release_outcome::expired,
         .tag = c.tag});
     claims_.give_back(id);
@@ -122,7 +121,7 @@ void memory_core::release(core::claim_id id, core::time_point now)
 void memory_core::watch(std::uint64_t tag, std::string_view resource, core::time_point)
 {
     events_.push(
-        {.kind = backend_event::what::frees, .tag = tag, .valid_until = keys_->free_at(resource)});
+        {.kind = event_kind::free_hint, .tag = tag, .valid_until = keys_->free_at(resource)});
 }
 
 std::optional<core::backend_event> memory_core::next_event()

@@ -2,7 +2,7 @@
 
 #include "core/backend.hpp"
 #include "core/ring.hpp"
-#include "core/slots.hpp"
+#include "core/slot_map.hpp"
 
 #include <memory>
 #include <mutex>
@@ -44,16 +44,16 @@ public:
     explicit memory_core(std::shared_ptr<store> keys) : keys_(std::move(keys)) {}
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
-        const core::owner_token& token, const core::claim_terms& terms,
+        const core::owner_token& token, const core::claim_params& terms,
         core::time_point now) override;
     // Attempts end at once, so there is none to give up.
     void abandon(core::claim_id, core::time_point) override {}
-    errc outlook(core::claim_id) const noexcept override { return errc::contended; }
+    errc pending_error(core::claim_id) const noexcept override { return errc::contended; }
     bool queues() const noexcept override { return false; }
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override;
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
-    void look_for_others(core::claim_id, core::time_point) override {} // it cannot know
-    bool looks_for_others(core::claim_id) const noexcept override { return false; }
+    void probe_waiters(core::claim_id, core::time_point) override {} // it cannot know
+    bool probing_waiters(core::claim_id) const noexcept override { return false; }
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }
@@ -71,12 +71,12 @@ private:
     struct claim {
         std::string resource;
         core::owner_token token{};
-        core::claim_terms terms{};
+        core::claim_params terms{};
         std::uint64_t tag = 0;
     };
 
     std::shared_ptr<store> keys_;
-    core::slots<claim> claims_;
+    core::slot_map<claim> claims_;
     core::ring<core::backend_event> events_;
 };
 

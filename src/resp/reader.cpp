@@ -20,11 +20,11 @@ constexpr auto known_types = [] {
     return known;
 }();
 
-constexpr kind aggregate_kind(char type)
+constexpr value_kind aggregate_kind(char type)
 {
     if (type == '*')
-        return kind::array;
-    return type == '%' ? kind::map : type == '~' ? kind::set : kind::push;
+        return value_kind::array;
+    return type == '%' ? value_kind::map : type == '~' ? value_kind::set : value_kind::push;
 }
 
 } // namespace
@@ -131,9 +131,9 @@ bool reader::read_common_reply()
     if (bytes.size() < 3 || limits_.line < 3 || limits_.reply < 5)
         return false;
     if (bytes.starts_with("+OK\r\n"))
-        return take(5, {kind::simple_string, 0, 0, bytes.substr(1, 2)});
+        return take(5, {value_kind::simple_string, 0, 0, bytes.substr(1, 2)});
     if (bytes[0] == ':' && is_digit(bytes[1]) && bytes.substr(2).starts_with("\r\n"))
-        return take(4, {kind::integer, 0, bytes[1] - '0', {}});
+        return take(4, {value_kind::integer, 0, bytes[1] - '0', {}});
     if (bytes.starts_with("$-1\r\n"))
         return take(5, {});
     if (bytes.starts_with("_\r\n"))
@@ -220,25 +220,25 @@ reader::step reader::accept_line(char type, std::string_view line)
     std::int64_t number = 0;
     switch (type) {
     case '+':
-        return add(kind::simple_string, line);
+        return add(value_kind::simple_string, line);
     case '-':
-        return add(kind::error, line);
+        return add(value_kind::error, line);
     case ':':
         if (!parse_integer(line, number))
             return fail("an integer that is not one");
-        return add(kind::integer, {}, number);
+        return add(value_kind::integer, {}, number);
     case '_':
-        return line.empty() ? add(kind::null) : fail("a null with content");
+        return line.empty() ? add(value_kind::null) : fail("a null with content");
     case '#':
         if (line != "t" && line != "f")
             return fail("a boolean that is neither true nor false");
-        return add(kind::boolean, {}, line == "t");
+        return add(value_kind::boolean, {}, line == "t");
     case ',':
-        return is_real(line) ? add(kind::real, line) : fail("a real number that is not one");
+        return is_real(line) ? add(value_kind::real, line) : fail("a real number that is not one");
     case '(':
         if (!is_big_number(line))
             return fail("a big number that is not one");
-        return add(kind::blob_string, line);
+        return add(value_kind::blob_string, line);
     default:
         return accept_length(type, line);
     }
@@ -250,7 +250,7 @@ reader::step reader::accept_length(char type, std::string_view line)
     if (!parse_integer(line, length))
         return fail("a length that is not a number");
     if (length == -1 && (type == '$' || type == '*'))
-        return add(kind::null);
+        return add(value_kind::null);
     if (length < 0)
         return fail("a negative length");
     if (type == '$' || type == '!' || type == '=')
@@ -286,10 +286,10 @@ reader::step reader::read_blob()
             return fail("a verbatim string without its format");
         text.remove_prefix(4);
     }
-    const kind what = blob_type_ == '!' ? kind::error : kind::blob_string;
+    const value_kind kind = blob_type_ == '!' ? value_kind::error : value_kind::blob_string;
     at_ += blob_size_ + 2;
     blob_type_ = 0;
-    return add(what, text);
+    return add(kind, text);
 }
 
 reader::step reader::begin_aggregate(char type, std::uint64_t declared)
@@ -316,9 +316,9 @@ reader::step reader::begin_aggregate(char type, std::uint64_t declared)
     return count != 0 || is_attribute ? step::proceed : close_finished();
 }
 
-reader::step reader::add(kind what, std::string_view text, std::int64_t integer)
+reader::step reader::add(value_kind kind, std::string_view text, std::int64_t integer)
 {
-    values_.push_back({what, 0, integer, text});
+    values_.push_back({kind, 0, integer, text});
     return close_finished();
 }
 

@@ -8,7 +8,7 @@
 
 namespace holdfast::resp {
 
-enum class kind : std::uint8_t {
+enum class value_kind : std::uint8_t {
     simple_string,
     blob_string,
     integer,
@@ -24,7 +24,7 @@ enum class kind : std::uint8_t {
 
 // One value of a reply. Aggregates are flat: their elements follow in preorder.
 struct value {
-    kind what = kind::null;
+    value_kind kind = value_kind::null;
     std::uint32_t count = 0;  // of direct child elements of an aggregate (a map of n pairs has 2n)
     std::int64_t integer = 0; // of an integer; 0 or 1 of a boolean
     // Of strings and errors, and the digits of reals and big numbers (which are blob strings here).
@@ -102,7 +102,7 @@ private:
     step accept_length(char type, std::string_view line);
     step begin_blob(char type, std::uint64_t size);
     step begin_aggregate(char type, std::uint64_t declared);
-    step add(kind what, std::string_view text = {}, std::int64_t integer = 0);
+    step add(value_kind kind, std::string_view text = {}, std::int64_t integer = 0);
     step close_finished();
     step fail(std::string_view why);
     void start_reply();

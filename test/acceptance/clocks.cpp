@@ -4,8 +4,8 @@
 #include "acceptance/stalled_clock.hpp"
 #include "acceptance/stepping_cluster.hpp"
 #include "core/locker_core.hpp"
-#include "core/terms.hpp"
-#include "shell/clock.hpp"
+#include "core/params.hpp"
+#include "io/clock.hpp"
 #include "support/scripted_backend.hpp"
 #include "support/times.hpp"
 
@@ -147,10 +147,10 @@ BOOST_AUTO_TEST_CASE(row_32_a_clock_that_is_set_back_on_one_node)
 // lease may be too early, and never too late.
 BOOST_AUTO_TEST_CASE(row_33_a_stop_at_any_moment_makes_no_lease_longer)
 {
-    const auto end = shell::now() + 1s;
+    const auto end = io::now() + 1s;
     const auto latest = steady::now() + 1s;
     const stalled_clock stalled;
-    BOOST_TEST((shell::to_steady(end) <= latest));
+    BOOST_TEST((io::to_steady(end) <= latest));
 }
 
 // A lease that was granted before the machine was suspended for an hour: timers have slept too, so
@@ -169,13 +169,13 @@ struct suspended_holder {
 
     void expect_the_end()
     {
-        BOOST_REQUIRE((locker.next_effect()->kind == core::effect::what::must_stop));
+        BOOST_REQUIRE((locker.next_effect()->kind == core::effect_kind::must_stop));
         BOOST_TEST((locker.must_stop(lease) == errc::lease_lost));
         BOOST_TEST(!locker.held(lease, now));
         BOOST_TEST((locker.extend(lease, now) == errc::lease_lost));
         BOOST_TEST(locker.release(lease, 7, now));
         const auto told = locker.next_effect();
-        BOOST_REQUIRE((told && told->kind == core::effect::what::released));
+        BOOST_REQUIRE((told && told->kind == core::effect_kind::released));
         BOOST_TEST(told->outcome == release_outcome::expired);
         const std::vector<std::string> calls{"attempt A", "release A"}; // no renewal
         BOOST_TEST(store.calls == calls, boost::test_tools::per_element());
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(row_34_our_clock_goes_on_during_a_suspension)
         return core::time_point(
             std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
     };
-    const auto before = boot_time(), between = shell::now(), after = boot_time();
+    const auto before = boot_time(), between = io::now(), after = boot_time();
     BOOST_TEST((before <= between));
     BOOST_TEST((between <= after));
 }

@@ -2,7 +2,7 @@
 #include "acceptance/acceptance.hpp"
 #include "acceptance/some_bits.hpp"
 #include "core/locker_core.hpp"
-#include "core/terms.hpp"
+#include "core/params.hpp"
 #include "support/call.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/scripted_backend.hpp"
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(row_40_who_is_cut_short_hears_what_was_last_known)
         locker.wake(locker.wake_at());
     for (const std::uint64_t tag : {1u, 2u}) {
         const auto told = locker.next_effect();
-        BOOST_REQUIRE((told && told->kind == core::effect::what::wait_ended));
+        BOOST_REQUIRE((told && told->kind == core::effect_kind::wait_ended));
         BOOST_TEST(told->tag == tag);
         BOOST_TEST(told->reason == errc::contended);
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/run.hpp"
 

@@ -2,7 +2,7 @@
 // same tokens.
 #include "fidelity/twins.hpp"
 
-#include "redlock/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -45,8 +45,8 @@ struct wish {
 words raise(
     const std::string& lock, const std::string& me, const std::string& from, const std::string& to)
 {
-    return {
-        "EVAL", std::string(redis::raise_script.text), "2", lock, "f", me, from, to, "0", "100000"};
+    return {"EVAL", std::string(redis::write_back_script.text), "2", lock, "f", me, from, to, "0",
+        "100000"};
 }
 
 words renew(const std::string& me, std::int64_t last, const std::string& lock = "l",
@@ -269,9 +269,9 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
             ++said["an error"];
         else if (script == digest)
             ++said[first_in(reply) > 0 ? "granted" : std::to_string(first_in(reply))];
-        else if (script == redis::raise_script.text && reply == ":1\r\n")
+        else if (script == redis::write_back_script.text && reply == ":1\r\n")
             ++said["raised"];
-        else if (script == redis::raise_script.text && reply == ":-1\r\n")
+        else if (script == redis::write_back_script.text && reply == ":-1\r\n")
             ++said["denied"];
         else if ((script == redis::fenced_renew_script.digest ||
                      script == redis::fenced_renew_script.text) &&

@@ -1,7 +1,7 @@
 // What a real server cannot be made to show: expiry at a chosen time, a restart with a chosen
 // state, and that the model tells of each change.
 #include "fidelity/random_commands.hpp"
-#include "redlock/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 #include "support/redis_client.hpp"
 #include "support/redis_model.hpp"
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
     ask({"SET", "b", "x"}, 1000ms);
     for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script,
              holdfast::redis::pass_on_script, holdfast::redis::enqueue_script,
-             holdfast::redis::fenced_acquire_script, holdfast::redis::raise_script,
+             holdfast::redis::fenced_acquire_script, holdfast::redis::write_back_script,
              holdfast::redis::fenced_renew_script})
         ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
     BOOST_TEST(model.scripts_known());

@@ -1,7 +1,7 @@
 // What a server sends without being asked: the model sends the same, to the same connections.
 #include "fidelity/twins.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 

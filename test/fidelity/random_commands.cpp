@@ -1,7 +1,7 @@
 #include "fidelity/random_commands.hpp"
 
-#include "redlock/fence_scripts.hpp"
-#include "redlock/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -16,7 +16,7 @@ using words = random_commands::words;
 // The last is that of the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
     redis::enqueue_script, redis::join_script, redis::owner_script, redis::fenced_acquire_script,
-    redis::raise_script, redis::fenced_renew_script,
+    redis::write_back_script, redis::fenced_renew_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};
@@ -122,7 +122,7 @@ words random_commands::script_call()
         return queue_call(std::move(w), s.text == redis::enqueue_script.text);
     if (s.text == redis::fenced_acquire_script.text)
         return fenced_acquire(std::move(w));
-    if (s.text == redis::raise_script.text)
+    if (s.text == redis::write_back_script.text)
         return raise(std::move(w));
     if (s.text == redis::fenced_renew_script.text)
         return fenced_renew(std::move(w));

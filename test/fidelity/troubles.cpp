@@ -2,7 +2,7 @@
 // refuse the same commands with the same words.
 #include "fidelity/twins.hpp"
 
-#include "redlock/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -50,7 +50,7 @@ void fill(twins& both, random_commands& random)
             {"SCRIPT", "LOAD", std::string(holdfast::redis::pass_on_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::enqueue_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_acquire_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::raise_script.text)},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::write_back_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_renew_script.text)},
             {"DEL", "n", "f"},
             {"SET", "n", "100 1000 0 r1 " + std::string(random.one_in(3) ? "x" : "1")},

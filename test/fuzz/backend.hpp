@@ -20,7 +20,7 @@ public:
     struct claim {
         std::uint64_t tag = 0;
         std::string resource{};
-        core::claim_terms terms{};
+        core::claim_params terms{};
         core::time_point asked{}; // of the latest request
         core::time_point told{};  // the validity that the locker was told
         stage now = stage::asking;
@@ -53,7 +53,7 @@ public:
         claim& c = at(id);
         check(c.now == stage::asking, "the fuzzer answers open attempts");
         valid_until = std::min(valid_until, latest(c));
-        if (valid_until - now <= c.terms.useful)
+        if (valid_until - now <= c.terms.guard)
             return refuse(id, errc::too_late);
         c.now = stage::held;
         c.granted = true;
@@ -61,7 +61,7 @@ public:
         c.told = valid_until;
         ++grants;
         c.fence = ++last_fence_;
-        events_.push_back({.kind = what::granted,
+        events_.push_back({.kind = core::event_kind::granted,
             .tag = c.tag,
             .valid_until = valid_until,
             .asked = c.asked,
@@ -71,8 +71,10 @@ public:
     void refuse(core::claim_id id, errc reason)
     {
         at(id).now = stage::ended;
-        events_.push_back(
-            {.kind = what::refused, .reason = reason, .tag = at(id).tag, .asked = at(id).asked});
+        events_.push_back({.kind = core::event_kind::refused,
+            .reason = reason,
+            .tag = at(id).tag,
+            .asked = at(id).asked});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until, core::time_point now)
@@ -81,21 +83,28 @@ public:
         c.told = std::min(valid_until, latest(c));
         if (c.told <= now)
             return lose(id);
-        events_.push_back({.kind = what::validity, .tag = c.tag, .valid_until = c.told});
+        events_.push_back(
+            {.kind = core::event_kind::validity, .tag = c.tag, .valid_until = c.told});
     }
 
-    void lose(core::claim_id id) { events_.push_back({.kind = what::lost, .tag = at(id).tag}); }
+    void lose(core::claim_id id)
+    {
+        events_.push_back({.kind = core::event_kind::lost, .tag = at(id).tag});
+    }
 
     void end_release(std::size_t place, release_outcome outcome)
     {
         const claim& c = at(unanswered_releases[place]);
-        events_.push_back({.kind = what::released, .outcome = outcome, .tag = c.tag});
+        events_.push_back({.kind = core::event_kind::released, .outcome = outcome, .tag = c.tag});
         unanswered_releases.erase(unanswered_releases.begin() + static_cast<std::ptrdiff_t>(place));
     }
 
     void frees(std::uint64_t tag, core::time_point when, errc reason)
     {
-        events_.push_back({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
+        events_.push_back({.kind = core::event_kind::free_hint,
+            .reason = reason,
+            .tag = tag,
+            .valid_until = when});
     }
 
     void end_looking(std::size_t place, bool alone)
@@ -106,11 +115,11 @@ public:
         if (c.now != stage::held || !alone)
             return;
         c.passes = 0;
-        events_.push_back({.kind = what::alone, .tag = c.tag});
+        events_.push_back({.kind = core::event_kind::no_remote_waiters, .tag = c.tag});
     }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
-        const core::claim_terms& terms, core::time_point now) override
+        const core::claim_params& terms, core::time_point now) override
     {
         check(!is_closed, "no attempt after the end");
         for (const claim& c : claims)
@@ -131,10 +140,10 @@ public:
         at(id).now = stage::ended;
     }
 
-    errc outlook(core::claim_id) const noexcept override { return outlook_is; }
+    errc pending_error(core::claim_id) const noexcept override { return outlook_is; }
     bool queues() const noexcept override { return has_queue; }
 
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
         check(at(id).now == stage::held && !is_closed, "only what is held has a new holder");
         for (const claim& c : claims)
@@ -155,7 +164,7 @@ public:
         }
     }
 
-    void look_for_others(core::claim_id id, core::time_point) override
+    void probe_waiters(core::claim_id id, core::time_point) override
     {
         check(at(id).now == stage::held && !is_closed, "only what is held may be wanted by others");
         check(!at(id).looking, "once is enough");
@@ -165,7 +174,7 @@ public:
             end_looking(looked_for.size() - 1, true);
     }
 
-    bool looks_for_others(core::claim_id id) const noexcept override
+    bool probing_waiters(core::claim_id id) const noexcept override
     {
         return claims[id - 1].looking;
     }
@@ -207,7 +216,6 @@ public:
     std::vector<node_stats> nodes() const override { return {}; }
 
 private:
-    using what = core::backend_event::what;
     std::deque<core::backend_event> events_;
     std::uint64_t last_fence_ = 0;
 };

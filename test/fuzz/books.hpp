@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/backend.hpp"
-#include "redlock/quorum.hpp"
+#include "redis/majority.hpp"
 #include "resp/reader.hpp"
 
 #include "fuzz/checks.hpp"
@@ -25,7 +25,7 @@ public:
     std::uint64_t name = 0; // the tag that it was begun with
     core::claim_id id = 0;
     std::string resource, token;
-    core::claim_terms terms{};
+    core::claim_params terms{};
     stage now = stage::asking;
     core::time_point deadline{};            // of the attempt, or of the release
     core::time_point told = core::long_ago; // the validity that the backend told
@@ -94,14 +94,14 @@ public:
         if (!to_heal)
             close_one(p);
         const resp::value& v = reply.front();
-        if (v.what == resp::kind::simple_string && v.text == "OK") {
+        if (v.kind == resp::value_kind::simple_string && v.text == "OK") {
             if (!to_heal)
                 grant(p, sent);
-        } else if (v.what == resp::kind::null) {
+        } else if (v.kind == resp::value_kind::null) {
             ++refusals;
             p.refused += to_heal ? 0u : 1u;
             forget(p, sure && !p.ours); // else our own key refuses it
-        } else if (v.what == resp::kind::error) {
+        } else if (v.kind == resp::value_kind::error) {
             forget(p, sure && !p.ours);
         }
         compare();

@@ -17,10 +17,9 @@ struct user final : fenced_world {
 
     void attempt(std::size_t variant)
     {
-        static constexpr core::claim_terms kinds[] = {{.ttl = 1s, .drift = 12ms, .useful = 50ms},
-            {.ttl = 20ms, .drift = 2ms, .useful = 1ms},
-            {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
-            {.ttl = longest_ttl, .drift = 602ms, .useful = 3s}};
+        static constexpr core::claim_params kinds[] = {{.ttl = 1s, .drift = 12ms, .guard = 50ms},
+            {.ttl = 20ms, .drift = 2ms, .guard = 1ms}, {.ttl = 300ms, .drift = 5ms, .guard = 50ms},
+            {.ttl = longest_ttl, .drift = 602ms, .guard = 3s}};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
         token.text.fill('0');
@@ -90,20 +89,21 @@ struct user final : fenced_world {
     void pass_on()
     {
         const auto chosen = choose(stage::held);
-        if (chosen == open.end() || !clients[chosen->second.client]->can_pass(chosen->second.id))
+        if (chosen == open.end() ||
+            !clients[chosen->second.client]->can_transfer(chosen->second.id))
             return;
         claim c = chosen->second;
         open.erase(chosen);
         c.least = excludes() && c.told > now ? largest(c.resource) : c.token;
         claim& next = open[++last_tag] = c;
-        give(next, clients[c.client]->pass(c.id, last_tag));
+        give(next, clients[c.client]->transfer(c.id, last_tag));
     }
 
-    void look_for_others()
+    void probe_waiters()
     {
         const auto chosen = choose(stage::held);
         if (chosen != open.end())
-            act([&] { clients[chosen->second.client]->look_for_others(chosen->second.id, now); });
+            act([&] { clients[chosen->second.client]->probe_waiters(chosen->second.id, now); });
     }
 
     void misbehave(fenced_node& n);
@@ -161,7 +161,7 @@ void user::step()
     case 4:
         return renew(variant % 2, in.flag());
     case 5:
-        return variant < 14 ? pass_on() : look_for_others();
+        return variant < 14 ? pass_on() : probe_waiters();
     case 6:
         serve(*nodes[in.below(nodes.size())]);
         return;

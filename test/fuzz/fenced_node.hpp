@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/connection.hpp"
-#include "redlock/fence_settings.hpp"
+#include "redis/fence_settings.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 
 #include "fuzz/fenced_node.hpp"
 #include "fuzz/redlock_settings.hpp"
@@ -19,14 +19,14 @@ namespace holdfast::fuzz {
 // Two clients and their nodes. Every call of a core is followed by all that comes of it, and that
 // is compared with what leases and tokens promise.
 struct fenced_world {
-    using event = core::backend_event::what;
+    using event = core::event_kind;
     enum class stage { asking, held, releasing };
 
     struct claim {
         std::size_t client = 0;
         core::claim_id id = 0;
         std::string resource;
-        core::claim_terms terms{};
+        core::claim_params terms{};
         stage now = stage::asking;
         core::time_point told = core::long_ago;
         std::uint64_t least = 0; // tokens that had been given before it was begun are smaller
@@ -80,7 +80,7 @@ struct fenced_world {
     {
         for (const auto& client : clients) {
             while (const auto e = client->next_event()) {
-                if (e->kind != event::frees)
+                if (e->kind != event::free_hint)
                     take(*e);
             }
         }
@@ -131,8 +131,8 @@ struct fenced_world {
         case event::queued:
             check(c.now == stage::asking, "who waits for its turn has no lease");
             return;
-        case event::alone:
-        case event::frees:
+        case event::no_remote_waiters:
+        case event::free_hint:
             return;
         }
     }

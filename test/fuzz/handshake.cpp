@@ -1,5 +1,5 @@
 // The greeting of a node: by right answers, wrong ones, and bytes that are none.
-#include "redlock/handshake.hpp"
+#include "redis/handshake.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
@@ -75,7 +75,8 @@ struct greeting {
     {
         replies.feed(bytes);
         while (result == outcome::going_on && replies.next() == resp::reader::status::reply) {
-            if (replies.reply().front().what != resp::kind::push || h.expects(replies.reply()))
+            if (replies.reply().front().kind != resp::value_kind::push ||
+                h.expects(replies.reply()))
                 take_reply(replies.reply());
         }
         if (!replies.problem().empty())
@@ -93,7 +94,7 @@ struct greeting {
         check(!unanswered.empty(), "no reply is wanted that was not asked for");
         const words command = unanswered.front();
         unanswered.pop_front();
-        check(answer.front().what != resp::kind::push || command[0] == "SUBSCRIBE",
+        check(answer.front().kind != resp::value_kind::push || command[0] == "SUBSCRIBE",
             "one reply comes as a push");
         enter(command, answer);
         result = h.on_reply(answer, out);
@@ -103,12 +104,12 @@ struct greeting {
     void enter(const words& command, redis::reply answer)
     {
         const resp::value& v = answer.front();
-        has_resp3 = has_resp3 || (command[0] == "HELLO" && v.what == resp::kind::map);
+        has_resp3 = has_resp3 || (command[0] == "HELLO" && v.kind == resp::value_kind::map);
         if (command[0] == "HELLO" || command[0] == "ROLE") {
             for (const resp::value& each : answer)
                 said_primary = said_primary || each.text == "master";
             said_primary =
-                said_primary || (v.what == resp::kind::error && v.text.starts_with("NOPERM"));
+                said_primary || (v.kind == resp::value_kind::error && v.text.starts_with("NOPERM"));
         } else if (command[0] == "SCRIPT") {
             ++(v.text == script_of(command).digest ? scripts : wrong);
         } else if (command[0] == "SUBSCRIBE") {

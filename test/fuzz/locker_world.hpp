@@ -2,7 +2,7 @@
 
 #include "core/locker_core.hpp"
 
-#include "core/terms.hpp"
+#include "core/params.hpp"
 #include "fuzz/backend.hpp"
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
@@ -58,7 +58,6 @@ struct waiting {
 // A locker core, and the books of its waits and leases.
 struct locker_world {
     using effect = core::effect;
-    using what = core::effect::what;
     using slot_id = core::slot_id;
 
     explicit locker_world(input& choices) : in(choices) {}
@@ -87,36 +86,36 @@ struct locker_world {
     void note(const effect& e)
     {
         switch (e.kind) {
-        case what::acquired:
+        case core::effect_kind::acquired:
             return on_acquired(e);
-        case what::wait_ended:
+        case core::effect_kind::wait_ended:
             check(waits.erase(e.tag) == 1, "a wait ends once");
             return;
-        case what::released:
+        case core::effect_kind::released:
             check(releases.erase(e.tag) == 1, "a release ends once");
             return;
-        case what::closed:
+        case core::effect_kind::closed:
             check(closing && !closed, "a locker is closed once");
             closed = true;
             return;
-        case what::must_stop:
-        case what::gone:
-        case what::extended:
+        case core::effect_kind::must_stop:
+        case core::effect_kind::gone:
+        case core::effect_kind::extended:
             break;
         }
         check(leases.contains(e.lease), "what is told of a lease is of one that lives");
         lease& l = leases[e.lease];
         check(!l.gone, "nothing is heard of a lease that is gone");
-        if (e.kind == what::extended) {
+        if (e.kind == core::effect_kind::extended) {
             check(l.extending, "an extension ends once");
             l.extending = false;
             if (e.reason == errc{})
                 check(told(e.lease) >= l.extension_sent + l.ttl - l.drift, "extended is longer");
             return;
         }
-        check(e.kind == what::gone || l.working, "work is told to stop once");
+        check(e.kind == core::effect_kind::gone || l.working, "work is told to stop once");
         l.working = false;
-        l.gone = e.kind == what::gone;
+        l.gone = e.kind == core::effect_kind::gone;
     }
 
     void on_acquired(const effect& e)
@@ -132,7 +131,7 @@ struct locker_world {
         check(!closing, "nothing is acquired when a locker closes");
         check(!leases.contains(e.lease), "a new lease has a new name");
         last_acquired[w.resource] = e.tag;
-        const core::lease_terms t = core::terms_of(kinds[w.kind]);
+        const core::lease_params t = core::terms_of(kinds[w.kind]);
         check(e.fence == claim_of(e.lease).fence, "each holder has a fencing token of its own");
         check_claim(e.lease, w, t);
         leases[e.lease] = {
@@ -140,13 +139,13 @@ struct locker_world {
     }
 
     // Whether what is behind a new lease is good for whoever has it now.
-    void check_claim(slot_id id, const waiting& w, const core::lease_terms& t)
+    void check_claim(slot_id id, const waiting& w, const core::lease_params& t)
     {
         const backend::claim& c = claim_of(id);
         check(known_leases.insert(id).second, "what was acquired is not acquired again");
         check(
             c.now == backend::stage::held && c.resource == w.resource, "it is what was asked for");
-        check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.useful == t.guard,
+        check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.guard == t.guard,
             "it is what was asked for, also when others have asked");
         check(c.told - t.guard > now, "a lease is long enough to be useful");
         if (c.holder_before == 0)

@@ -15,9 +15,9 @@ using namespace holdfast::fuzz;
 using namespace std::chrono_literals;
 namespace core = holdfast::core;
 using core::backend_event;
+using core::event_kind;
 using holdfast::errc;
 using holdfast::release_outcome;
-using what = backend_event::what;
 
 struct held {
     std::uint64_t tag = 0;
@@ -27,7 +27,7 @@ struct held {
 struct claim {
     core::claim_id id = 0;
     std::string resource;
-    core::claim_terms terms{};
+    core::claim_params terms{};
 };
 
 struct world {
@@ -50,7 +50,7 @@ struct world {
     }
 
     // The one event that must have come.
-    backend_event expect(std::size_t who, what kind, std::uint64_t tag)
+    backend_event expect(std::size_t who, event_kind kind, std::uint64_t tag)
     {
         const std::optional<backend_event> e = cores[who].next_event();
         check(e && e->kind == kind && e->tag == tag, "what the model expects happens");
@@ -62,7 +62,7 @@ struct world {
         const std::string resource(1 + in.below(3), static_cast<char>('A' + in.below(64)));
         static constexpr core::duration ttls[] = {1ms, 20ms, 300ms, 24h};
         const core::duration ttl = in.one_of(ttls);
-        const core::claim_terms terms{.ttl = ttl, .drift = ttl / 100, .useful = 0ms};
+        const core::claim_params terms{.ttl = ttl, .drift = ttl / 100, .guard = 0ms};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
         token.text.fill('x');
@@ -73,10 +73,11 @@ struct world {
         const bool is_free = found == model.end() || found->second.until <= now;
         const core::claim_id id = cores[who].attempt(tag, resource, token, terms, now);
         if (!is_free) {
-            check(expect(who, what::refused, tag).reason == errc::contended, "a refusal says why");
+            check(expect(who, event_kind::refused, tag).reason == errc::contended,
+                "a refusal says why");
             return;
         }
-        const backend_event granted = expect(who, what::granted, tag);
+        const backend_event granted = expect(who, event_kind::granted, tag);
         check(granted.valid_until == now + terms.ttl - terms.drift, "a lease lasts its ttl");
         check(granted.fence && *granted.fence > last_fence, "fencing tokens grow");
         last_fence = *granted.fence;
@@ -95,11 +96,12 @@ struct world {
         const auto& [tag, c] = *choose(who);
         cores[who].renew({&c.id, 1}, in.flag(), now);
         if (!owns(tag, c.resource)) {
-            expect(who, what::lost, tag);
+            expect(who, event_kind::lost, tag);
             return;
         }
         model[c.resource].until = now + c.terms.ttl;
-        check(expect(who, what::validity, tag).valid_until == now + c.terms.ttl - c.terms.drift,
+        check(
+            expect(who, event_kind::validity, tag).valid_until == now + c.terms.ttl - c.terms.drift,
             "a renewal lasts the ttl");
     }
 
@@ -112,7 +114,7 @@ struct world {
             found != model.end() && found->second.tag == chosen->first)
             found->second.tag = last_tag + 1;
         claims[who].erase(chosen);
-        const auto fence = cores[who].pass(c.id, ++last_tag);
+        const auto fence = cores[who].transfer(c.id, ++last_tag);
         check(fence && *fence > last_fence, "fencing tokens grow with each holder");
         last_fence = *fence;
         claims[who][last_tag] = c;
@@ -125,7 +127,8 @@ struct world {
         const bool ours = owns(tag, c.resource);
         cores[who].release(c.id, now);
         const auto outcome = ours ? release_outcome::released : release_outcome::expired;
-        check(expect(who, what::released, tag).outcome == outcome, "a release says what it did");
+        check(expect(who, event_kind::released, tag).outcome == outcome,
+            "a release says what it did");
         if (ours)
             model.erase(c.resource);
         claims[who].erase(chosen);
@@ -136,7 +139,7 @@ struct world {
         const std::string resource(1, static_cast<char>('A' + in.below(64)));
         const auto found = model.find(resource);
         cores[who].watch(++last_tag, resource, now);
-        const core::time_point frees = expect(who, what::frees, last_tag).valid_until;
+        const core::time_point frees = expect(who, event_kind::free_hint, last_tag).valid_until;
         if (found != model.end() && found->second.until > now)
             check(frees == found->second.until, "a watch tells the end");
         else

@@ -210,7 +210,7 @@ inline void node::mirror(std::string_view bytes)
     replies_.feed(bytes);
     while (replies_.next() == resp::reader::status::reply) {
         const auto reply = replies_.reply();
-        const bool push = reply.front().what == resp::kind::push;
+        const bool push = reply.front().kind == resp::value_kind::push;
         const bool greets = !unanswered_.empty() && unanswered_.front().text[0] == "SUBSCRIBE";
         if (push && subscribed_)
             on_push(reply);

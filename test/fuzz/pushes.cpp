@@ -1,6 +1,6 @@
 // Pushes between replies: hints that nobody asked for come at any time, and every reply still finds
 // its request, in order, however the bytes arrive.
-#include "redlock/node_session.hpp"
+#include "redis/node_session.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
@@ -72,7 +72,7 @@ struct world final : redis::session_owner {
 
     void on_push(std::size_t, redis::reply push, core::time_point) override
     {
-        check(push.front().what == resp::kind::push, "only pushes come unasked");
+        check(push.front().kind == resp::value_kind::push, "only pushes come unasked");
         check(ready && !down, "a push is told of on a good connection");
         std::string told;
         describe(told, push);

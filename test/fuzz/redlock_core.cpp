@@ -24,10 +24,9 @@ struct user final : redlock_world {
 
     void attempt(std::size_t variant)
     {
-        static constexpr core::claim_terms kinds[] = {{.ttl = 1s, .drift = 12ms, .useful = 50ms},
-            {.ttl = 20ms, .drift = 2ms, .useful = 1ms},
-            {.ttl = 300ms, .drift = 5ms, .useful = 50ms},
-            {.ttl = longest_ttl, .drift = 602ms, .useful = 3s},
+        static constexpr core::claim_params kinds[] = {{.ttl = 1s, .drift = 12ms, .guard = 50ms},
+            {.ttl = 20ms, .drift = 2ms, .guard = 1ms}, {.ttl = 300ms, .drift = 5ms, .guard = 50ms},
+            {.ttl = longest_ttl, .drift = 602ms, .guard = 3s},
             {.ttl = 10s, .polling = {.window_ms = 200, .period_ms = 5000}}};
         const std::uint64_t tag = ++last_tag;
         core::owner_token token;
@@ -70,7 +69,7 @@ struct user final : redlock_world {
         const core::claim_id id = b.id;
         end(b);
         act([&] {
-            check(redlock.outlook(id) != errc{}, "what is abandoned has a reason");
+            check(redlock.pending_error(id) != errc{}, "what is abandoned has a reason");
             redlock.abandon(id, now);
         });
     }
@@ -102,13 +101,13 @@ struct user final : redlock_world {
         tagged.erase(b.tag);
         b.tag = ++last_tag;
         tagged[b.tag] = b.name;
-        act([&] { redlock.pass(b.id, b.tag); });
+        act([&] { redlock.transfer(b.id, b.tag); });
     }
 
-    void look_for_others(claim_book& b)
+    void probe_waiters(claim_book& b)
     {
         looking = b.name;
-        act([&] { redlock.look_for_others(b.id, now); });
+        act([&] { redlock.probe_waiters(b.id, now); });
         looking = 0;
     }
 
@@ -244,7 +243,7 @@ void user::step()
     case 5:
         b = variant >= 14 ? choose(stage::held) : nullptr;
         if (b != nullptr)
-            return look_for_others(*b);
+            return probe_waiters(*b);
         watches.insert(++last_tag);
         return act([&] { redlock.watch(last_tag, in.flag() ? "A" : "B", now); });
     case 6:

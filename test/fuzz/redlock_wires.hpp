@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 
 #include "fuzz/books.hpp"
 #include "fuzz/checks.hpp"
@@ -176,7 +176,7 @@ struct redlock_wires {
         check(text[5] == text[3] + std::string(redis::window_suffix), "a window belongs to a key");
         if (b == nullptr)
             return;
-        const core::polling_terms& terms = b->terms.polling;
+        const core::polling_params& terms = b->terms.polling;
         check(terms.window_ms != 0 && ms(argument(text, 4)) == terms.period() &&
                   ms(argument(text, 3)) == terms.period() - terms.window(),
             "a window is as long as was asked for");
@@ -226,7 +226,7 @@ struct redlock_wires {
             if (asker != open.end()) {
                 claim_book& b = asker->second;
                 b.blurred = b.blurred || !sure;
-                b.found_alone += v.what == resp::kind::integer && v.integer == 0 ? 1u : 0u;
+                b.found_alone += v.kind == resp::value_kind::integer && v.integer == 0 ? 1u : 0u;
             }
         } else if (text[0].starts_with("EVAL")) {
             on_script_reply(at, c, answer);
@@ -245,17 +245,17 @@ struct redlock_wires {
             if (b == nullptr)
                 return;
             if (!calls(text, redis::enqueue_script))
-                b->removed(v.what == resp::kind::integer && v.integer != 0, sure);
-            else if (v.what == resp::kind::integer && v.integer == 0)
+                b->removed(v.kind == resp::value_kind::integer && v.integer != 0, sure);
+            else if (v.kind == resp::value_kind::integer && v.integer == 0)
                 b->in_turn(at, c.queued, sure);
             return;
         }
         const std::size_t count = std::stoul(text[2]);
-        const bool usable = v.what == resp::kind::array && v.count == count;
+        const bool usable = v.kind == resp::value_kind::array && v.count == count;
         for (std::size_t i = 0; i < count; ++i) {
             claim_book* const b = find(text[3 + count + 2 * i]);
             const bool ours = usable && answer[i + 1].integer == 1;
-            if (b != nullptr && c.confirms && (usable || v.what == resp::kind::error))
+            if (b != nullptr && c.confirms && (usable || v.kind == resp::value_kind::error))
                 b->confirmed(at, ours, c.queued, sure);
             else if (b != nullptr && usable)
                 b->renewed(at, ours, c.queued, sure);

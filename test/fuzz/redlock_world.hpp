@@ -9,7 +9,7 @@ namespace holdfast::fuzz {
 
 // Every call of the core is followed by all that comes of it, and that is compared with the books.
 struct redlock_world : redlock_wires {
-    using event = core::backend_event::what;
+    using event = core::event_kind;
 
     explicit redlock_world(input& choices) : redlock_wires(choices) { wake(); }
 
@@ -43,7 +43,7 @@ struct redlock_world : redlock_wires {
     void take_events()
     {
         while (const auto e = redlock.next_event()) {
-            if (e->kind == event::frees)
+            if (e->kind == event::free_hint)
                 check(watches.erase(e->tag) == 1, "a watch ends once");
             else
                 take(*e);
@@ -73,7 +73,7 @@ struct redlock_world : redlock_wires {
         const bool unseen = b.blurred && !honest;
         switch (e.kind) {
         case event::granted:
-            check(e.valid_until - now > b.terms.useful, "a lease is long enough to be useful");
+            check(e.valid_until - now > b.terms.guard, "a lease is long enough to be useful");
             check_exclusion(b);
             b.now = stage::held;
             [[fallthrough]];
@@ -102,11 +102,11 @@ struct redlock_world : redlock_wires {
         case event::queued:
             check(b.queued, "who waits for its turn has asked for it");
             return;
-        case event::alone:
+        case event::no_remote_waiters:
             check(b.found_alone > 0 || unseen, "nobody is alone who was not looked for");
             b.found_alone -= std::min<std::size_t>(b.found_alone, 1);
             return;
-        case event::frees:
+        case event::free_hint:
             break;
         }
         end(b);

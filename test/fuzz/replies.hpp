@@ -2,7 +2,7 @@
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 #include "resp/reader.hpp"
 
 #include <cstdint>
@@ -184,10 +184,10 @@ inline words words_of(std::span<const resp::value> command)
 inline void describe(std::string& out, std::span<const resp::value> reply)
 {
     for (const resp::value& v : reply) {
-        out += static_cast<char>('a' + static_cast<int>(v.what));
-        if (v.what >= resp::kind::array)
+        out += static_cast<char>('a' + static_cast<int>(v.kind));
+        if (v.kind >= resp::value_kind::array)
             out += std::to_string(v.count);
-        else if (v.what == resp::kind::integer || v.what == resp::kind::boolean)
+        else if (v.kind == resp::value_kind::integer || v.kind == resp::value_kind::boolean)
             out += std::to_string(v.integer);
         else
             out += "'" + std::string(v.text) + "'";

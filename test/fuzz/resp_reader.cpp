@@ -42,10 +42,10 @@ void operator delete(void* memory, std::size_t) noexcept
 namespace {
 
 using namespace holdfast::fuzz;
-using holdfast::resp::kind;
 using holdfast::resp::reader;
 using holdfast::resp::reader_limits;
 using holdfast::resp::value;
+using holdfast::resp::value_kind;
 using status = reader::status;
 
 reader_limits choose_limits(input& in)
@@ -70,14 +70,14 @@ std::size_t check_value(
 {
     check(at < reply.size(), "an aggregate has as many elements as it says");
     const value& v = reply[at++];
-    const bool is_line = v.what == kind::simple_string || v.what == kind::real;
+    const bool is_line = v.kind == value_kind::simple_string || v.kind == value_kind::real;
     check(v.text.size() <= (is_line ? limits.line : std::max(limits.line, limits.blob)),
         "a text keeps its limit");
-    if (v.what < kind::array)
+    if (v.kind < value_kind::array)
         return at;
     check(depth < limits.depth, "nesting keeps its limit");
-    check(v.what != kind::push || depth == 0, "a push stands alone");
-    check(v.what != kind::map || v.count % 2 == 0, "a map has pairs");
+    check(v.kind != value_kind::push || depth == 0, "a push stands alone");
+    check(v.kind != value_kind::map || v.count % 2 == 0, "a map has pairs");
     for (std::uint32_t i = 0; i < v.count; ++i)
         at = check_value(reply, at, depth + 1, limits);
     return at;

@@ -8,7 +8,7 @@ namespace counted {
 using namespace holdfast::core;
 
 slot_id acquire(locker_core& locker, std::uint64_t tag, std::string_view resource,
-    const lease_terms& terms, time_point now)
+    const lease_params& terms, time_point now)
 {
     return locker.acquire(tag, resource, terms, std::chrono::seconds(10), false, now);
 }

@@ -11,7 +11,7 @@
 namespace counted {
 
 holdfast::core::slot_id acquire(holdfast::core::locker_core& locker, std::uint64_t tag,
-    std::string_view resource, const holdfast::core::lease_terms& terms,
+    std::string_view resource, const holdfast::core::lease_params& terms,
     holdfast::core::time_point now);
 void release(holdfast::core::locker_core& locker, holdfast::core::slot_id lease, std::uint64_t tag,
     holdfast::core::time_point now);

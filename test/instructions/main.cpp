@@ -3,7 +3,7 @@
 // no randomness.
 #include "counted.hpp"
 
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 #include "support/redis_model.hpp"
 #include "support/times.hpp"
 
@@ -82,10 +82,10 @@ public:
         const std::string name = "stock:" + std::to_string(i % resources);
         counted::acquire(locker_, ++last_tag_, name, terms_, now_);
         serve_all();
-        counted::release(locker_, expect(core::effect::what::acquired).lease, ++last_tag_, now_);
+        counted::release(locker_, expect(core::effect_kind::acquired).lease, ++last_tag_, now_);
         now_ += 100us;
         serve_all();
-        if (expect(core::effect::what::released).outcome != release_outcome::released)
+        if (expect(core::effect_kind::released).outcome != release_outcome::released)
             throw std::runtime_error("it was not released");
     }
 
@@ -118,7 +118,7 @@ private:
         return true;
     }
 
-    core::effect expect(core::effect::what wanted)
+    core::effect expect(core::effect_kind wanted)
     {
         while (!effects_.empty()) {
             const core::effect e = effects_.front();
@@ -134,7 +134,7 @@ private:
     redis::redlock_core backend_ = make_backend();
     counter entropy_;
     core::locker_core locker_{backend_, entropy_, locker_options{}, 1};
-    const core::lease_terms terms_{.ttl = 10s,
+    const core::lease_params terms_{.ttl = 10s,
         .drift = 102ms,
         .guard = 500ms,
         .max_hold = forever,

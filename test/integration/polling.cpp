@@ -1,7 +1,7 @@
 // Clients that poll, beside lockers whose users want a resource all the time: those get it too.
 #include "support/cluster.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Explores everything that can happen to a fenced lock within a small scope: breadth first, each
-// state once. The rounds are those that ship, redis::fence_round over redis::acquire_round; nodes,
+// state once. The rounds are those that ship, redis::token_round over redis::vote_round; nodes,
 // messages and clients are modelled.
 //
 // Nodes run GRANT, RAISE, EXTEND and DEL, each of them atomic; a key may expire at any time. The

@@ -26,7 +26,7 @@ number grant(node& n, attempt a, number floor, const rules& how)
     return static_cast<number>(start);
 }
 
-bool raise(node& n, attempt a, number from, number to, const rules& how) noexcept
+bool write_back(node& n, attempt a, number from, number to, const rules& how) noexcept
 {
     const bool by_value = how.raise_unconditional || holds(n, a, how);
     const bool by_counter = how.raise_unconditional || how.raise_by_value || n.counter == from;

@@ -13,7 +13,7 @@ bool holds(const node& n, attempt a, const rules& how) noexcept;
 number grant(node& n, attempt a, number floor, const rules& how);
 
 // Whether the key is still that of the grant after which the counter was `from`.
-bool raise(node& n, attempt a, number from, number to, const rules& how) noexcept;
+bool write_back(node& n, attempt a, number from, number to, const rules& how) noexcept;
 
 // Whether the key is there; it heals a counter that is behind the end of the lease's block.
 bool extend(node& n, attempt a, number end_of_block, const rules& how) noexcept;

@@ -1,14 +1,14 @@
 #include "model/protocol.hpp"
 
 #include "model/nodes.hpp"
-#include "redlock/quorum.hpp"
+#include "redis/majority.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::model {
 
-using kind = step::what;
+using kind = step_kind;
 using input = round_book::input;
 
 namespace {
@@ -99,7 +99,7 @@ void protocol::node_steps(const world& w, std::size_t at, std::vector<step>& fou
                 found.push_back({.kind = kind::grant, .who = a, .node = i, .flag = true});
         }
         if (has(n.raises, a))
-            found.push_back({.kind = kind::raise, .who = a, .node = i});
+            found.push_back({.kind = kind::write_back, .who = a, .node = i});
         if (published && holds(n, a, how_) && n.counter < last_of_block(c.tokens[index_of(a)]))
             found.push_back({.kind = kind::extend, .who = a, .node = i});
         if (published && n.lock == 0 && how_.extension_creates)
@@ -141,7 +141,7 @@ unsigned protocol::perform(world& w, const step& s) const
         grant(n, s.who, 0, how_);
         n.lock = 0;
         break;
-    case kind::raise:
+    case kind::write_back:
         return execute_raise(w, s.who, s.node);
     case kind::extend: {
         const client& c = w.who[client_of(s.who)];
@@ -254,7 +254,7 @@ unsigned protocol::execute_raise(world& w, attempt a, std::size_t at) const
     const bool present = w.is_present(a);
     n.raises = without(n.raises, a);
     const number from = present ? last_of_block(rounds_.start(c.round, at)) : n.counter;
-    const bool ok = raise(n, a, from, c.raise_to[index_of(a)], how_);
+    const bool ok = write_back(n, a, from, c.raise_to[index_of(a)], how_);
     if (!present) {
         forget_dead_raises(w, at);
         return none;

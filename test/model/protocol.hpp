@@ -11,22 +11,23 @@
 namespace holdfast::model {
 
 // Something that can happen.
+enum class step_kind : std::uint8_t {
+    begin,   // a client sends GRANT to all nodes
+    give_up, // it is not held, and not wanted any more
+    release,
+    read,  // a client reads that a node has granted
+    use,   // it reads the counter of a node and writes with it
+    grant, // a node executes a request; refusals and answers to RAISE are read at once
+    write_back,
+    extend,
+    remove,
+    stray,  // a request of an attempt that has ended is granted, and the key is gone at once
+    expire, // the key of a node
+    forget, // all that a node has
+};
+
 struct step {
-    enum class what : std::uint8_t {
-        begin,   // a client sends GRANT to all nodes
-        give_up, // it is not held, and not wanted any more
-        release,
-        read,  // a client reads that a node has granted
-        use,   // it reads the counter of a node and writes with it
-        grant, // a node executes a request; refusals and answers to RAISE are read at once
-        raise,
-        extend,
-        remove,
-        stray,  // a request of an attempt that has ended is granted, and the key is gone at once
-        expire, // the key of a node
-        forget, // all that a node has
-    };
-    what kind = what::begin;
+    step_kind kind = step_kind::begin;
     attempt who = 0;
     std::uint8_t node = 0;
     // begin: with a floor; grant: its answer replaces one that is still unread, or is not read yet

@@ -13,13 +13,13 @@
 // - A request of an attempt that has ended is nameless if its key would go at once: `copies` counts
 //   them, for nothing is sent twice here.
 #include "model/protocol.hpp"
-#include "redlock/quorum.hpp"
+#include "redis/majority.hpp"
 
 #include <utility>
 
 namespace holdfast::model {
 
-using kind = step::what;
+using kind = step_kind;
 
 void protocol::fewer_steps(const world& w, std::vector<step>& found) const
 {
@@ -35,7 +35,7 @@ void protocol::fewer_steps(const world& w, std::vector<step>& found) const
                     found.push_back({.kind = kind::grant, .who = a, .node = i, .flag = true});
             }
             if ((n.raises & bit_of(a)) != 0)
-                found.push_back({.kind = kind::raise, .who = a, .node = i});
+                found.push_back({.kind = kind::write_back, .who = a, .node = i});
             if (n.held_by(a) && (c.published & bit_of(index_of(a))) != 0)
                 found.push_back({.kind = kind::extend, .who = a, .node = i});
         }

@@ -5,23 +5,23 @@
 
 namespace holdfast::model {
 
-using redis::fence_round;
-using redis::raise_answer;
+using redis::token_round;
 using redis::vote;
+using redis::write_back_answer;
 
 namespace {
 
-void tell(fence_round& r, round_book::input what, std::size_t node, number start)
+void tell(token_round& r, round_book::input what, std::size_t node, number start)
 {
     switch (what) {
     case round_book::input::refused:
         r.record(node, vote::refused);
         break;
     case round_book::input::raise_ok:
-        r.record_raise(node, raise_answer::ok);
+        r.record_write_back(node, write_back_answer::ok);
         break;
     case round_book::input::raise_lost:
-        r.record_raise(node, raise_answer::lost);
+        r.record_write_back(node, write_back_answer::lost);
         break;
     case round_book::input::granted:
         r.record_grant(node, start);
@@ -33,11 +33,11 @@ void tell(fence_round& r, round_book::input what, std::size_t node, number start
 
 round_book::round_book(std::size_t nodes) : nodes_(nodes), rounds_(1)
 {
-    intern(fence_round(nodes, block), 0, input::refused, 0, 0);
+    intern(token_round(nodes, block), 0, input::refused, 0, 0);
 }
 
 round_book::id round_book::intern(
-    const fence_round& what, id parent, input by, std::size_t node, number start)
+    const token_round& what, id parent, input by, std::size_t node, number start)
 {
     entry e;
     e.what = what;
@@ -70,12 +70,12 @@ round_book::outcome round_book::apply(id round, input what, std::size_t node, nu
                                 : static_cast<std::size_t>(what) * most_nodes + node;
     if (rounds_[round].next[key].next != 0)
         return rounds_[round].next[key];
-    fence_round r = rounds_[round].what;
+    token_round r = rounds_[round].what;
     tell(r, what, node, start);
     outcome found;
-    while (const auto one = r.next_raise()) {
+    while (const auto one = r.next_write_back()) {
         if (one->from != r.start(one->node) + block - 1)
-            throw std::logic_error("a raise does not name the counter of its grant");
+            throw std::logic_error("a write_back does not name the counter of its grant");
         found.raises = static_cast<std::uint8_t>(found.raises | bit_of(one->node));
         found.raise_to = static_cast<number>(one->to);
     }

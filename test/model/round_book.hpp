@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/world.hpp"
-#include "redlock/fence_round.hpp"
+#include "redis/token_round.hpp"
 
 #include <array>
 #include <cstddef>
@@ -27,7 +27,7 @@ public:
 
     static constexpr id fresh = 1; // a round to which nobody has said anything
 
-    // What becomes of a round, and whom it wants raised because of it, and to what.
+    // What becomes of a round, and whom it wants written_back because of it, and to what.
     struct outcome {
         id next = 0;
         std::uint8_t raises = 0; // a bit for each node
@@ -60,7 +60,7 @@ private:
     static constexpr std::size_t inputs = 3 * most_nodes + most_nodes * (largest_token + 1);
 
     struct entry {
-        redis::fence_round what;
+        redis::token_round what;
         id parent = 0; // the round and the input of which it came
         input by = input::refused;
         std::uint8_t node = 0;
@@ -75,7 +75,7 @@ private:
         std::array<id, 256> reordered{}; // by the order, two bits a node
     };
 
-    id intern(const redis::fence_round& what, id parent, input by, std::size_t node, number start);
+    id intern(const redis::token_round& what, id parent, input by, std::size_t node, number start);
 
     std::size_t nodes_;
     std::vector<entry> rounds_;

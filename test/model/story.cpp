@@ -7,7 +7,7 @@ namespace holdfast::model {
 
 namespace {
 
-using kind = step::what;
+using kind = step_kind;
 
 std::string name_of(attempt a)
 {
@@ -29,14 +29,14 @@ std::string consequences(attempt a, const world& before, const world& after, con
 {
     const client& was = before.who[client_of(a)];
     const client& is = after.who[client_of(a)];
-    std::string raised;
+    std::string written_back;
     for (std::size_t i = 0; i < p.size().nodes; ++i) {
         if ((after.nodes[i].raises & ~before.nodes[i].raises & bit_of(a)) != 0)
-            raised += " " + node_name(i);
+            written_back += " " + node_name(i);
     }
     std::string text;
-    if (!raised.empty())
-        text += ", sends RAISE to" + raised;
+    if (!written_back.empty())
+        text += ", sends RAISE to" + written_back;
     if (was.now == phase::asking && is.now == phase::held)
         text += ", is granted the lease with tokens " + block_of(is.tokens[is.index]);
     return text;
@@ -105,7 +105,7 @@ std::string describe(const step& s, const world& before, const world& after, con
         return who + " reads counter " + counter + " of " + node + " and writes with it";
     case kind::grant:
         return granting(s, before, after, p);
-    case kind::raise:
+    case kind::write_back:
         return node + " executes RAISE of " + who + ": counter " + counter +
                (was_raised(s, after, p) ? "" : ", lost") + then;
     case kind::extend:

@@ -1,6 +1,6 @@
 #include "model/supply.hpp"
 
-#include "redlock/quorum.hpp"
+#include "redis/majority.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -18,7 +18,7 @@ constexpr std::array everything{
         .what = "a node grants whatever its counter says",
         .how{.granted_within = 30, .raised_within = 30}},
     variant{.name = "raised_without_bound",
-        .what = "a node is raised to whatever others have granted",
+        .what = "a node is written_back to whatever others have granted",
         .how{.raised_within = 30}},
     variant{.name = "bound_of_a_quarantine",
         .what = "a node stores what is a quarantine ahead of its clock",
@@ -54,20 +54,20 @@ unsigned grant(node& n, const wish& w, const rules& how)
     return start;
 }
 
-// As raise_script.
-redis::raise_answer raise(node& n, std::uint64_t to, const rules& how)
+// As write_back_script.
+redis::write_back_answer write_back(node& n, std::uint64_t to, const rules& how)
 {
     if (to >= (n.clock + how.raised_within + 1) * in_tick || to > largest_token)
-        return redis::raise_answer::denied;
+        return redis::write_back_answer::denied;
     n.counter = static_cast<std::uint8_t>(to);
     n.written = n.clock;
-    return redis::raise_answer::ok;
+    return redis::write_back_answer::ok;
 }
 
 // A round over the nodes of a mask; the token, or 0.
 unsigned acquire(world& w, unsigned mask, const wish& wanted, const rules& how)
 {
-    redis::fence_round round(nodes, wanted.block);
+    redis::token_round round(nodes, wanted.block);
     for (std::size_t i = 0; i < nodes; ++i) {
         const unsigned start = (mask >> i & 1u) != 0 ? grant(w.all[i], wanted, how) : 0;
         if (start != 0)
@@ -75,8 +75,8 @@ unsigned acquire(world& w, unsigned mask, const wish& wanted, const rules& how)
         else
             round.record(i, redis::vote::failed);
     }
-    while (const auto r = round.next_raise())
-        round.record_raise(r->node, raise(w.all[r->node], r->to, how));
+    while (const auto r = round.next_write_back())
+        round.record_write_back(r->node, write_back(w.all[r->node], r->to, how));
     return round.judge() == redis::verdict::acquired ? static_cast<unsigned>(round.token()) : 0;
 }
 

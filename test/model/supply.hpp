@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/fence_round.hpp"
+#include "redis/token_round.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct rules {
     unsigned quarantine = 4;     // after which a node that has lost its data grants
     unsigned ahead = 1;          // so far before its clock a node follows a wish
     unsigned granted_within = 2; // of its clock: what a node grants
-    unsigned raised_within = 2;  // the same of what it is raised to
+    unsigned raised_within = 2;  // the same of what it is written_back to
     unsigned kept = 4;           // a counter that nobody uses
     unsigned set_back = 1;       // in one step, and one clock only
     bool floor = true;           // after the loss of data; otherwise the clock alone

@@ -39,7 +39,7 @@ constexpr std::array all{
         .how{.value_reused = true},
         .breaks = overlap},
     variant{.name = "published_early",
-        .what = "the token is published before the nodes are raised",
+        .what = "the token is published before the nodes are written_back",
         .how{.published_early = true},
         .breaks = duplicate,
         .within = differing},

@@ -58,7 +58,7 @@ enum class phase : std::uint8_t { idle, asking, held, ended };
 struct client {
     phase now = phase::idle;
     std::uint8_t index = 0;  // of the present attempt
-    std::uint16_t round = 0; // its fence_round, see round_book
+    std::uint16_t round = 0; // its token_round, see round_book
     std::uint8_t before = 0; // attempts of the other one that had completed when it began
     bool superseded = false; // the other one has been granted a valid lease since we were
     std::uint8_t published = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 #include "simulation/schedule.hpp"
 
 #include <functional>
@@ -25,7 +25,7 @@ public:
     nanoseconds asked(core::slot_id lease) const { return asked_.at(claims_.at(lease)); }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
-        const core::owner_token& token, const core::claim_terms& terms,
+        const core::owner_token& token, const core::claim_params& terms,
         core::time_point now) override
     {
         on_attempt_();
@@ -34,27 +34,33 @@ public:
         asked_[id] = true_time_();
         return id;
     }
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
         claims_[tag] = id;
-        return backend_.pass(id, tag);
+        return backend_.transfer(id, tag);
     }
 
     void abandon(core::claim_id id, core::time_point now) override { backend_.abandon(id, now); }
-    errc outlook(core::claim_id id) const noexcept override { return backend_.outlook(id); }
+    errc pending_error(core::claim_id id) const noexcept override
+    {
+        return backend_.pending_error(id);
+    }
     bool queues() const noexcept override { return backend_.queues(); }
-    bool can_pass(core::claim_id id) const noexcept override { return backend_.can_pass(id); }
+    bool can_transfer(core::claim_id id) const noexcept override
+    {
+        return backend_.can_transfer(id);
+    }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override
     {
         backend_.renew(claims, again, now);
     }
-    void look_for_others(core::claim_id id, core::time_point now) override
+    void probe_waiters(core::claim_id id, core::time_point now) override
     {
-        backend_.look_for_others(id, now);
+        backend_.probe_waiters(id, now);
     }
-    bool looks_for_others(core::claim_id id) const noexcept override
+    bool probing_waiters(core::claim_id id) const noexcept override
     {
-        return backend_.looks_for_others(id);
+        return backend_.probing_waiters(id);
     }
     void release(core::claim_id id, core::time_point now) override { backend_.release(id, now); }
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override

@@ -39,7 +39,7 @@ void sole_user::finish()
 
 void sole_user::on_effect(const core::effect& e)
 {
-    using effect = core::effect::what;
+    using effect = core::effect_kind;
     switch (e.kind) {
     case effect::acquired:
         doing_ = what::holding;

@@ -79,7 +79,7 @@ public:
         reader_.commit(n);
         while (!handlers_.empty() && reader_.next() == resp::reader::status::reply) {
             const resp::value& v = reader_.reply().front();
-            const answer a{.error = v.what == resp::kind::error,
+            const answer a{.error = v.kind == resp::value_kind::error,
                 .number = v.integer,
                 .text = std::string(v.text)};
             const handler done = std::move(handlers_.front());

@@ -1,6 +1,6 @@
 #include "simulation/historic_lock.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::time_point;
-using what = core::effect::what;
 
 constexpr core::duration retry_pause = 10ms;
 
@@ -47,7 +46,7 @@ historic_lock::historic_lock(
 }
 
 core::slot_id historic_lock::acquire(std::uint64_t tag, std::string_view resource,
-    const core::lease_terms& terms, std::chrono::milliseconds wait, bool once, time_point now)
+    const core::lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
 {
     waits_[++last_id_] = {.tag = tag,
         .key = std::string(resource),
@@ -71,7 +70,7 @@ bool historic_lock::release(core::slot_id lease, std::uint64_t tag, time_point n
         return false;
     const bool over = now >= found->second.until;
     drop(lease, now);
-    effects_.push({.kind = what::released,
+    effects_.push({.kind = core::effect_kind::released,
         .outcome = over ? release_outcome::expired : release_outcome::released,
         .tag = tag});
     return true;
@@ -84,7 +83,7 @@ void historic_lock::drop(core::slot_id lease, time_point)
         return;
     owe(found->second.key, found->second.token);
     leases_.erase(found);
-    effects_.push({.kind = what::gone, .lease = lease});
+    effects_.push({.kind = core::effect_kind::gone, .lease = lease});
 }
 
 bool historic_lock::held(core::slot_id lease, time_point now)
@@ -112,14 +111,14 @@ void historic_lock::wake(time_point now, time_point)
     for (auto& [id, lease] : leases_) {
         if (!lease.told && now >= lease.until - lease.guard) {
             lease.told = true;
-            effects_.push({.kind = what::must_stop, .lease = id});
+            effects_.push({.kind = core::effect_kind::must_stop, .lease = id});
         }
     }
     look_after_waits(now);
     if (closing_ && !closed_) {
         closed_ = true;
         node_.shut(now);
-        effects_.push({.kind = what::closed});
+        effects_.push({.kind = core::effect_kind::closed});
     }
 }
 
@@ -131,7 +130,8 @@ void historic_lock::look_after_waits(time_point now)
     for (const core::slot_id id : due) {
         const waiting& w = waits_.at(id);
         if (!w.single && now >= w.ends) {
-            effects_.push({.kind = what::wait_ended, .reason = errc::contended, .tag = w.tag});
+            effects_.push(
+                {.kind = core::effect_kind::wait_ended, .reason = errc::contended, .tag = w.tag});
             waits_.erase(id);
         } else if (!w.asking && now >= w.next) {
             ask(id, now);
@@ -192,10 +192,10 @@ void historic_lock::answered(
             .token = token,
             .until = asked + w.terms.ttl - w.terms.drift,
             .guard = w.terms.guard};
-        effects_.push({.kind = what::acquired, .tag = w.tag, .lease = id});
+        effects_.push({.kind = core::effect_kind::acquired, .tag = w.tag, .lease = id});
     } else {
         const errc reason = w.quiet ? errc{} : errc::contended;
-        effects_.push({.kind = what::wait_ended, .reason = reason, .tag = w.tag});
+        effects_.push({.kind = core::effect_kind::wait_ended, .reason = reason, .tag = w.tag});
     }
     waits_.erase(id);
 }

@@ -37,7 +37,7 @@ public:
     historic_lock(const subject_settings& settings, std::unique_ptr<historic_protocol> how);
 
     core::slot_id acquire(std::uint64_t tag, std::string_view resource,
-        const core::lease_terms& terms, std::chrono::milliseconds wait, bool once,
+        const core::lease_params& terms, std::chrono::milliseconds wait, bool once,
         core::time_point now) override;
     bool cancel(core::slot_id wait, bool only_if_unsent, core::time_point now) override;
     bool release(core::slot_id lease, std::uint64_t tag, core::time_point now) override;
@@ -57,7 +57,7 @@ private:
     struct waiting {
         std::uint64_t tag = 0;
         std::string key;
-        core::lease_terms terms{};
+        core::lease_params terms{};
         core::time_point ends{}, next{};
         bool single = false, quiet = false, asking = false;
     };

@@ -1,6 +1,6 @@
 #include "simulation/load_plan.hpp"
 
-#include "core/terms.hpp"
+#include "core/params.hpp"
 
 #include <algorithm>
 #include <array>

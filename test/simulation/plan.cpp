@@ -1,6 +1,6 @@
 #include "simulation/plan.hpp"
 
-#include "core/terms.hpp"
+#include "core/params.hpp"
 #include "simulation/plan_fenced.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::int64_t some_rate(dice& chance)
     return rates[chance.below(rates.size())];
 }
 
-core::lease_terms some_terms(dice& chance, nanoseconds longest_ttl)
+core::lease_params some_terms(dice& chance, nanoseconds longest_ttl)
 {
     lock_options o;
     o.ttl = std::chrono::floor<milliseconds>(chance.of_any_size(100ms, longest_ttl));

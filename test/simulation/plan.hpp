@@ -52,7 +52,7 @@ struct habits {
 // seed turns on a random choice of them.
 struct plan {
     std::size_t nodes = 0, processes = 0, users = 0, resources = 0; // users of each process
-    core::lease_terms terms{};
+    core::lease_params terms{};
     core::duration longest_ttl{}; // of any process: some have twice the ttl
     std::optional<core::duration> node_timeout{};
     core::duration silence_timeout{};

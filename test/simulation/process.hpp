@@ -72,7 +72,7 @@ public:
     // For its users; only while it is running and not frozen.
     struct wish {
         std::string_view resource;
-        core::lease_terms terms{};
+        core::lease_params terms{};
         std::chrono::milliseconds wait{};
         bool once = false;
     };
@@ -149,7 +149,7 @@ private:
     core::slot_id next_reported_ = 0;
     struct asked {
         std::string resource;
-        core::lease_terms terms{};
+        core::lease_params terms{};
         nanoseconds when{};
     };
     std::map<std::uint64_t, asked> wishes_; // by tag

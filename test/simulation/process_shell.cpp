@@ -217,11 +217,10 @@ void process::report_leases()
 
 void process::perform(const core::effect& e)
 {
-    using what = core::effect::what;
     switch (e.kind) {
-    case what::acquired:
-    case what::wait_ended:
-    case what::released: {
+    case core::effect_kind::acquired:
+    case core::effect_kind::wait_ended:
+    case core::effect_kind::released: {
         const auto found = operations_.find(e.tag);
         if (found == operations_.end())
             return world_.judge.fail(property::operations, name() + ": an operation ended twice");
@@ -229,7 +228,7 @@ void process::perform(const core::effect& e)
         operations_.erase(found);
         loop_.spend(world_.settings.process_work.operation);
         const auto asked_for = wishes_.find(e.tag);
-        if (e.kind == what::acquired) {
+        if (e.kind == core::effect_kind::acquired) {
             const asked& w = asked_for->second;
             leases_[e.lease] = {.user = who};
             world_.judge.acquired(
@@ -246,20 +245,20 @@ void process::perform(const core::effect& e)
             wishes_.erase(asked_for);
         return who->on_effect(e);
     }
-    case what::must_stop:
-    case what::gone:
-    case what::extended: {
+    case core::effect_kind::must_stop:
+    case core::effect_kind::gone:
+    case core::effect_kind::extended: {
         const auto found = leases_.find(e.lease);
-        if (e.kind == what::must_stop)
+        if (e.kind == core::effect_kind::must_stop)
             world_.judge.told_to_stop(global(e.lease));
         if (found == leases_.end())
             return;
         user_of_locks* const who = found->second.user;
-        if (e.kind == what::gone)
+        if (e.kind == core::effect_kind::gone)
             leases_.erase(found);
         return who->on_effect(e);
     }
-    case what::closed:
+    case core::effect_kind::closed:
         closed_ = true;
         return;
     }

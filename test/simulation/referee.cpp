@@ -55,7 +55,7 @@ nanoseconds referee::lateness_of(std::size_t process) const
     return found == late_by_.end() ? nanoseconds(0) : found->second;
 }
 
-void referee::acquired(std::uint64_t id, lease_terms terms)
+void referee::acquired(std::uint64_t id, lease_params terms)
 {
     const nanoseconds now = time_.now();
     check_token(terms);
@@ -152,7 +152,7 @@ void referee::given_up(std::uint64_t id)
 }
 
 // By true time alone, whatever the clocks show and whichever lease is over.
-void referee::check_token(const lease_terms& lease)
+void referee::check_token(const lease_params& lease)
 {
     const std::string who = holder_name(lease.process);
     if (lease.token.has_value() != given_.fenced)

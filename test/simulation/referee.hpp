@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/slots.hpp"
+#include "core/slot_map.hpp"
 #include "simulation/schedule.hpp"
 #include "support/history.hpp"
 #include "support/redis_model.hpp"
@@ -68,7 +68,7 @@ public:
     void fail(property p, std::string text);
 
     // Leases. `until`: when the process that holds it would find it not held any more.
-    struct lease_terms {
+    struct lease_params {
         std::string resource;
         std::size_t process = 0;
         nanoseconds asked{}, nodes_asked{}; // for it: its process; the nodes
@@ -76,7 +76,7 @@ public:
         nanoseconds guard{}, until{};
         bool renews = true; // for as long as it is held
     };
-    void acquired(std::uint64_t lease, lease_terms terms);
+    void acquired(std::uint64_t lease, lease_params terms);
     void valid_until(std::uint64_t lease, nanoseconds until); // whenever the process was busy
     void told_to_stop(std::uint64_t lease);
     void given_up(std::uint64_t lease); // released, dropped, or gone with its process
@@ -118,7 +118,7 @@ public:
 
 private:
     struct open_lease {
-        lease_terms terms;
+        lease_params terms;
         nanoseconds from{};
         nanoseconds updated{}, until_before{}; // what `until` was when it last changed
         bool told = false, over = false;
@@ -142,7 +142,7 @@ private:
     };
 
     bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
-    void check_token(const lease_terms& lease);
+    void check_token(const lease_params& lease);
     bool excused(std::size_t process) const;
     nanoseconds lateness_of(std::size_t process) const;
     void left_behind(std::size_t node, const std::string& name, const seen_key& key);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/fence_settings.hpp"
+#include "redis/fence_settings.hpp"
 #include "simulation/clocks.hpp"
 #include "simulation/costs.hpp"
 #include "simulation/network.hpp"

@@ -1,4 +1,4 @@
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 #include "simulation/asked_backend.hpp"
 #include "simulation/subject.hpp"
 
@@ -40,7 +40,7 @@ public:
     {}
 
     core::slot_id acquire(std::uint64_t tag, std::string_view resource,
-        const core::lease_terms& terms, std::chrono::milliseconds wait, bool once,
+        const core::lease_params& terms, std::chrono::milliseconds wait, bool once,
         core::time_point now) override
     {
         return locker_.acquire(tag, resource, terms, wait, once, now);

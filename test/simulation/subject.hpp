@@ -2,7 +2,7 @@
 
 #include "core/backend.hpp"
 #include "core/locker_core.hpp"
-#include "redlock/fence_settings.hpp"
+#include "redis/fence_settings.hpp"
 #include "simulation/schedule.hpp"
 
 #include <chrono>
@@ -21,7 +21,7 @@ public:
     virtual ~subject() = default;
 
     virtual core::slot_id acquire(std::uint64_t tag, std::string_view resource,
-        const core::lease_terms& terms, std::chrono::milliseconds wait, bool once,
+        const core::lease_params& terms, std::chrono::milliseconds wait, bool once,
         core::time_point now) = 0;
     virtual bool cancel(core::slot_id wait, bool only_if_unsent, core::time_point now) = 0;
     virtual bool release(core::slot_id lease, std::uint64_t tag, core::time_point now) = 0;

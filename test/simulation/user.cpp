@@ -104,7 +104,7 @@ void user::give_up_waiting()
 
 void user::on_effect(const core::effect& e)
 {
-    using effect = core::effect::what;
+    using effect = core::effect_kind;
     switch (e.kind) {
     case effect::acquired:
         return on_acquired(e);

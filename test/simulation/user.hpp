@@ -41,7 +41,7 @@ private:
     unsigned served_in_calm_ = 0;
 
     std::string resource_;
-    core::lease_terms terms_{};
+    core::lease_params terms_{};
     std::chrono::milliseconds wait_{};
     bool once_ = false;
     process::ticket ticket_;

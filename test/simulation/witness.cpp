@@ -1,6 +1,6 @@
 #include "simulation/witness.hpp"
 
-#include "redlock/fence_scripts.hpp"
+#include "redis/fence_scripts.hpp"
 
 #include <string>
 

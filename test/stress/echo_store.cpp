@@ -131,11 +131,14 @@ public:
     explicit echo_core(std::uint16_t port) : connection_(*this, port) {}
 
     core::claim_id attempt(std::uint64_t tag, std::string_view, const core::owner_token&,
-        const core::claim_terms& terms, core::time_point now) override
+        const core::claim_params& terms, core::time_point now) override
     {
         const core::claim_id id = ++latest_;
         if (!connection_.is_open()) {
-            push({.kind = what::refused, .reason = errc::unreachable, .tag = tag, .passes = true});
+            push({.kind = core::event_kind::refused,
+                .reason = errc::unreachable,
+                .tag = tag,
+                .transient = true});
             return id;
         }
         claims_[id] = {tag, now, now + terms.ttl - terms.drift, stage::asking};
@@ -144,18 +147,18 @@ public:
     }
 
     void abandon(core::claim_id id, core::time_point) override { claims_.erase(id); }
-    errc outlook(core::claim_id) const noexcept override { return errc::unreachable; }
+    errc pending_error(core::claim_id) const noexcept override { return errc::unreachable; }
     bool queues() const noexcept override { return false; }
 
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
         claims_.at(id).tag = tag;
         return std::nullopt;
     }
 
     void renew(std::span<const core::claim_id>, bool, core::time_point) override {}
-    void look_for_others(core::claim_id, core::time_point) override {}
-    bool looks_for_others(core::claim_id) const noexcept override { return false; }
+    void probe_waiters(core::claim_id, core::time_point) override {}
+    bool probing_waiters(core::claim_id) const noexcept override { return false; }
 
     void release(core::claim_id id, core::time_point) override
     {
@@ -163,7 +166,9 @@ public:
         c.now = stage::releasing;
         if (connection_.is_open())
             return connection_.send(id);
-        push({.kind = what::released, .outcome = release_outcome::unconfirmed, .tag = c.tag});
+        push({.kind = core::event_kind::released,
+            .outcome = release_outcome::unconfirmed,
+            .tag = c.tag});
         claims_.erase(id);
     }
 
@@ -198,7 +203,6 @@ public:
     std::vector<node_stats> nodes() const override { return {}; }
 
 private:
-    using what = core::backend_event::what;
     enum class stage : std::uint8_t { asking, held, releasing };
     struct claim {
         std::uint64_t tag = 0;
@@ -214,12 +218,14 @@ private:
         claim& c = found->second;
         if (c.now == stage::asking) {
             c.now = stage::held;
-            push({.kind = what::granted,
+            push({.kind = core::event_kind::granted,
                 .tag = c.tag,
                 .valid_until = c.valid_until,
                 .asked = c.asked});
         } else {
-            push({.kind = what::released, .outcome = release_outcome::released, .tag = c.tag});
+            push({.kind = core::event_kind::released,
+                .outcome = release_outcome::released,
+                .tag = c.tag});
             claims_.erase(found);
         }
     }
@@ -233,12 +239,12 @@ private:
                 continue;
             }
             if (c.now == stage::asking)
-                push({.kind = what::refused,
+                push({.kind = core::event_kind::refused,
                     .reason = errc::unreachable,
                     .tag = c.tag,
-                    .passes = true});
+                    .transient = true});
             else
-                push({.kind = what::released,
+                push({.kind = core::event_kind::released,
                     .outcome = release_outcome::unconfirmed,
                     .tag = c.tag});
             i = claims_.erase(i);

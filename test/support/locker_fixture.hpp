@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/locker_core.hpp"
-#include "core/terms.hpp"
+#include "core/params.hpp"
 #include "support/printing.hpp"
 #include "support/scripted_backend.hpp"
 #include "support/times.hpp"
@@ -104,7 +104,7 @@ struct locker_fixture {
     {
         core::slot_id lease = 0;
         while (const auto e = locker.next_effect()) {
-            if (e->kind == core::effect::what::acquired)
+            if (e->kind == core::effect_kind::acquired)
                 lease = e->lease;
         }
         return lease;
@@ -128,25 +128,24 @@ struct locker_fixture {
 
     static std::string in_words(const core::effect& e)
     {
-        using what = core::effect::what;
         const std::string reason(name_of(e.reason));
         const std::string tag = std::to_string(e.tag);
         switch (e.kind) {
-        case what::acquired:
+        case core::effect_kind::acquired:
             return tag + " acquired";
-        case what::wait_ended:
+        case core::effect_kind::wait_ended:
             return tag + " ended: " + reason;
-        case what::must_stop:
+        case core::effect_kind::must_stop:
             return "must stop";
-        case what::gone:
+        case core::effect_kind::gone:
             return "gone";
-        case what::extended:
+        case core::effect_kind::extended:
             return "extended: " + reason;
-        case what::released: {
+        case core::effect_kind::released: {
             constexpr std::string_view outcomes[] = {"released", "expired", "unconfirmed"};
             return tag + " " + std::string(outcomes[static_cast<std::size_t>(e.outcome)]);
         }
-        case what::closed:
+        case core::effect_kind::closed:
             return "closed";
         }
         return "?";

@@ -24,7 +24,7 @@ struct model_cluster : redlock_fixture<model_node> {
         run();
         const auto e = core->next_event();
         BOOST_REQUIRE(e.has_value());
-        BOOST_REQUIRE(e->kind == core::backend_event::what::granted);
+        BOOST_REQUIRE(e->kind == core::event_kind::granted);
         for (model_node& n : nodes)
             n.commands();
         return id;

@@ -1,6 +1,6 @@
 #include "support/model_node.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 #include "support/redis_client.hpp"
 
 #include <boost/asio/error.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "redlock/fence_settings.hpp"
-#include "redlock/script_call.hpp"
+#include "redis/fence_settings.hpp"
+#include "redis/script_call.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include "core/locker_core.hpp"
 #include "core/time.hpp"
-#include "redlock/acquire_round.hpp"
+#include "redis/vote_round.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/release_outcome.hpp>
@@ -38,14 +38,14 @@ inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome ou
 
 namespace core {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, effect::what kind)
+inline std::ostream& boost_test_print_type(std::ostream& out, effect_kind kind)
 {
     constexpr std::array<std::string_view, 7> names{
         "acquired", "wait_ended", "must_stop", "gone", "extended", "released", "closed"};
     return out << names[static_cast<std::size_t>(kind)];
 }
 
-inline std::ostream& boost_test_print_type(std::ostream& out, backend_event::what kind)
+inline std::ostream& boost_test_print_type(std::ostream& out, event_kind kind)
 {
     constexpr std::array<std::string_view, 6> names{
         "granted", "refused", "validity", "lost", "released", "frees"};

@@ -3,7 +3,7 @@
 #include "support/redis_model_call.hpp"
 #include "support/redis_model_lua.hpp"
 
-#include "redlock/scripts.hpp"
+#include "redis/scripts.hpp"
 
 namespace holdfast::test {
 

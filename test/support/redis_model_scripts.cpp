@@ -1,8 +1,8 @@
 // The commands on scripts of a model of a Redis server, and what the scripts do.
 #include "support/redis_model_call.hpp"
 
-#include "redlock/fence_scripts.hpp"
-#include "redlock/scripts.hpp"
+#include "redis/fence_scripts.hpp"
+#include "redis/scripts.hpp"
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ const redis_model::known_script redis_model::known_script::all[] = {
     {redis::pass_on_script.text, redis::pass_on_script.digest, passes_on},
     {redis::enqueue_script.text, redis::enqueue_script.digest, enqueues},
     {redis::fenced_acquire_script.text, redis::fenced_acquire_script.digest, acquires_fenced},
-    {redis::raise_script.text, redis::raise_script.digest, raises},
+    {redis::write_back_script.text, redis::write_back_script.digest, raises},
     {redis::fenced_renew_script.text, redis::fenced_renew_script.digest, renews_fenced},
     {redis::join_script.text, redis::join_script.digest, joins},
     {redis::owner_script.text, redis::owner_script.digest, tells_owner},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redlock/redlock_core.hpp"
+#include "redis/redlock_core.hpp"
 #include "support/printing.hpp"
 #include "support/times.hpp"
 
@@ -78,7 +78,7 @@ struct redlock_fixture {
     {
         std::string all;
         while (const auto e = core->next_event()) {
-            if (e->kind == core::backend_event::what::queued)
+            if (e->kind == core::event_kind::queued)
                 told_to_wait.push_back(e->tag); // most tests see that in what is asked
             else
                 all += (all.empty() ? "" : ", ") + in_words(*e);
@@ -88,30 +88,29 @@ struct redlock_fixture {
 
     std::string in_words(const core::backend_event& e) const
     {
-        using what = core::backend_event::what;
         const std::string tag = std::to_string(e.tag);
         const std::string left = std::to_string(
             std::chrono::floor<std::chrono::milliseconds>(e.valid_until - now).count());
         switch (e.kind) {
-        case what::granted:
+        case core::event_kind::granted:
             return tag + " granted " + (e.fence ? std::to_string(*e.fence) + " " : "") + "for " +
                    left;
-        case what::refused:
+        case core::event_kind::refused:
             return tag + " refused: " + std::string(name_of(e.reason)) +
-                   (e.passes ? ", passes" : "");
-        case what::queued:
+                   (e.transient ? ", passes" : "");
+        case core::event_kind::queued:
             return tag + " queued";
-        case what::validity:
+        case core::event_kind::validity:
             return tag + " valid for " + left;
-        case what::lost:
+        case core::event_kind::lost:
             return tag + " lost";
-        case what::released:
+        case core::event_kind::released:
             return tag + (e.outcome == release_outcome::released     ? " released"
                              : e.outcome == release_outcome::expired ? " expired"
                                                                      : " unconfirmed");
-        case what::alone:
+        case core::event_kind::no_remote_waiters:
             return tag + " alone";
-        case what::frees:
+        case core::event_kind::free_hint:
             return tag + (e.reason == errc{} ? " frees in " + left
                                              : " " + std::string(name_of(e.reason)));
         }
@@ -122,9 +121,9 @@ struct redlock_fixture {
     std::vector<Node> nodes;
     std::unique_ptr<redis::redlock_core> core;
     core::time_point now = start;
-    core::claim_terms terms{.ttl = std::chrono::milliseconds(1000),
+    core::claim_params terms{.ttl = std::chrono::milliseconds(1000),
         .drift = std::chrono::milliseconds(12),
-        .useful = std::chrono::milliseconds(50)};
+        .guard = std::chrono::milliseconds(50)};
 };
 
 } // namespace holdfast::test

@@ -21,7 +21,7 @@ public:
     struct claim {
         std::uint64_t tag = 0;
         std::string resource;
-        core::claim_terms terms{};
+        core::claim_params terms{};
         core::time_point asked{};
         stage now = stage::asking;
         bool released = false, abandoned = false, granted = false;
@@ -47,7 +47,7 @@ public:
         claim& c = end_attempt(id, "grant");
         c.now = stage::held;
         c.granted = true;
-        push({.kind = what::granted,
+        push({.kind = core::event_kind::granted,
             .tag = c.tag,
             .valid_until = valid_until,
             .asked = c.asked,
@@ -62,54 +62,58 @@ public:
     }
 
     // `passes`: the reason does, with time.
-    void refuse(core::claim_id id, errc reason = errc::contended, bool passes = false)
+    void refuse(core::claim_id id, errc reason = errc::contended, bool transient = false)
     {
         claim& c = end_attempt(id, "refuse");
         c.now = stage::ended;
-        push({.kind = what::refused,
+        push({.kind = core::event_kind::refused,
             .reason = reason,
             .tag = c.tag,
-            .passes = passes,
+            .transient = transient,
             .asked = c.asked});
     }
 
     // It waits for its turn in a queue of the backend.
     void enqueue(core::claim_id id)
     {
-        push({.kind = what::queued, .tag = open(id, stage::asking, "enqueue").tag});
+        push({.kind = core::event_kind::queued, .tag = open(id, stage::asking, "enqueue").tag});
     }
 
     void confirm(core::claim_id id, core::time_point valid_until)
     {
         const claim& c = open(id, stage::held, "confirm");
-        push({.kind = what::validity, .tag = c.tag, .valid_until = valid_until});
+        push({.kind = core::event_kind::validity, .tag = c.tag, .valid_until = valid_until});
     }
 
     void lose(core::claim_id id)
     {
-        push({.kind = what::lost, .tag = open(id, stage::held, "lose").tag});
+        push({.kind = core::event_kind::lost, .tag = open(id, stage::held, "lose").tag});
     }
 
     void end_release(core::claim_id id, release_outcome outcome = release_outcome::released)
     {
-        push({.kind = what::released, .outcome = outcome, .tag = claims.at(id).tag});
+        push({.kind = core::event_kind::released, .outcome = outcome, .tag = claims.at(id).tag});
     }
 
     void nobody_else_waits(core::claim_id id)
     {
-        push({.kind = what::alone, .tag = open(id, stage::held, "nobody else waits").tag});
+        push({.kind = core::event_kind::no_remote_waiters,
+            .tag = open(id, stage::held, "nobody else waits").tag});
     }
 
     void frees(std::uint64_t tag, core::time_point when, errc reason = {})
     {
-        push({.kind = what::frees, .reason = reason, .tag = tag, .valid_until = when});
+        push({.kind = core::event_kind::free_hint,
+            .reason = reason,
+            .tag = tag,
+            .valid_until = when});
     }
 
     std::size_t attempts() const { return claims.size(); }
     std::uint64_t watched() const { return watched_; }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
-        const core::claim_terms& terms, core::time_point now) override
+        const core::claim_params& terms, core::time_point now) override
     {
         require(!is_closed, "attempt after close");
         require(asked_for_.emplace(resource).second, "two attempts at once");
@@ -132,14 +136,14 @@ public:
         record("abandon " + c.resource);
     }
 
-    errc outlook(core::claim_id) const noexcept override { return outlook_is; }
+    errc pending_error(core::claim_id) const noexcept override { return outlook_is; }
     bool queues() const noexcept override { return has_queue; }
 
     std::optional<std::uint64_t> next_fence{};
     bool has_next_fence = true;
 
-    bool can_pass(core::claim_id) const noexcept override { return has_next_fence; }
-    std::optional<std::uint64_t> pass(core::claim_id id, std::uint64_t tag) override
+    bool can_transfer(core::claim_id) const noexcept override { return has_next_fence; }
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
         claim& c = open(id, stage::held, "pass");
         require(has_next_fence, "pass without a token");
@@ -156,12 +160,12 @@ public:
         record(std::move(line));
     }
 
-    void look_for_others(core::claim_id id, core::time_point) override
+    void probe_waiters(core::claim_id id, core::time_point) override
     {
         record("look for others " + open(id, stage::held, "look for others").resource);
     }
 
-    bool looks_for_others(core::claim_id) const noexcept override { return is_looking; }
+    bool probing_waiters(core::claim_id) const noexcept override { return is_looking; }
 
     void leave_open(core::claim_id id) override
     {
@@ -207,8 +211,6 @@ public:
     std::vector<node_stats> nodes() const override { return {}; }
 
 private:
-    using what = core::backend_event::what;
-
     static void require(bool kept, const std::string& promise)
     {
         if (!kept)

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "redlock/node_session.hpp"
-#include "redlock/scripts.hpp"
+#include "redis/node_session.hpp"
+#include "redis/scripts.hpp"
 #include "support/printing.hpp"
 #include "support/times.hpp"
 
@@ -47,11 +47,11 @@ struct session_fixture : redis::session_owner {
     }
     void on_reply(std::size_t, const redis::request& r, reply answer, core::time_point) override
     {
-        heard +=
-            std::to_string(r.reference) + "=" +
-            (answer.front().what == resp::kind::integer ? std::to_string(answer.front().integer)
-                                                        : std::string(answer.front().text)) +
-            " ";
+        heard += std::to_string(r.reference) + "=" +
+                 (answer.front().kind == resp::value_kind::integer
+                         ? std::to_string(answer.front().integer)
+                         : std::string(answer.front().text)) +
+                 " ";
     }
     void on_sent_late(std::size_t, const redis::request& r, core::time_point when) override
     {

@@ -17,7 +17,7 @@ struct shared_store {
     holdfast::backend store = holdfast::memory();
     std::unique_ptr<core::backend_core> a = store.factory().make(1), b = store.factory().make(2);
     counting_entropy random;
-    core::claim_terms terms{.ttl = 1000ms, .drift = 10ms, .useful = 50ms};
+    core::claim_params terms{.ttl = 1000ms, .drift = 10ms, .guard = 50ms};
 
     core::claim_id ask(core::backend_core& who, std::uint64_t tag, core::time_point now)
     {
@@ -32,8 +32,6 @@ struct shared_store {
     }
 };
 
-using what = core::backend_event::what;
-
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(values_memory, shared_store)
@@ -43,12 +41,12 @@ BOOST_AUTO_TEST_CASE(excludes)
 {
     ask(*a, 1, at(0ms));
     const auto granted = event(*a);
-    BOOST_TEST(granted.kind == what::granted);
+    BOOST_TEST(granted.kind == core::event_kind::granted);
     BOOST_TEST(granted.tag == 1u);
     BOOST_TEST(granted.valid_until == at(990ms));
     ask(*b, 2, at(1ms));
     const auto refused = event(*b);
-    BOOST_TEST(refused.kind == what::refused);
+    BOOST_TEST(refused.kind == core::event_kind::refused);
     BOOST_TEST(refused.reason == holdfast::errc::contended);
     b->watch(3, "A", at(1ms));
     BOOST_TEST(event(*b).valid_until == at(1000ms));
@@ -62,8 +60,8 @@ BOOST_AUTO_TEST_CASE(stores_are_separate)
     ask(*a, 1, at(0ms));
     ask(*same, 2, at(0ms));
     ask(*other, 3, at(0ms));
-    BOOST_TEST(event(*same).kind == what::refused);
-    BOOST_TEST(event(*other).kind == what::granted);
+    BOOST_TEST(event(*same).kind == core::event_kind::refused);
+    BOOST_TEST(event(*other).kind == core::event_kind::granted);
 }
 
 // A release makes it free at once; only the owner's counts.
@@ -73,10 +71,10 @@ BOOST_AUTO_TEST_CASE(releases)
     event(*a);
     a->release(first, at(10ms));
     const auto released = event(*a);
-    BOOST_TEST(released.kind == what::released);
+    BOOST_TEST(released.kind == core::event_kind::released);
     BOOST_TEST(released.outcome == holdfast::release_outcome::released);
     ask(*b, 2, at(10ms));
-    BOOST_TEST(event(*b).kind == what::granted);
+    BOOST_TEST(event(*b).kind == core::event_kind::granted);
 }
 
 // After its ttl a grant is gone: others may have it, and its first owner can neither renew nor
@@ -86,15 +84,15 @@ BOOST_AUTO_TEST_CASE(expires)
     const auto old = ask(*a, 1, at(0ms));
     event(*a);
     ask(*b, 2, at(1000ms) - 1ns);
-    BOOST_TEST(event(*b).kind == what::refused);
+    BOOST_TEST(event(*b).kind == core::event_kind::refused);
     ask(*b, 3, at(1000ms));
-    BOOST_TEST(event(*b).kind == what::granted);
+    BOOST_TEST(event(*b).kind == core::event_kind::granted);
     a->renew({&old, 1}, false, at(1000ms));
-    BOOST_TEST(event(*a).kind == what::lost);
+    BOOST_TEST(event(*a).kind == core::event_kind::lost);
     a->release(old, at(1001ms));
     BOOST_TEST(event(*a).outcome == holdfast::release_outcome::expired);
     ask(*a, 4, at(1002ms));
-    BOOST_TEST(event(*a).kind == what::refused); // the new owner's was left alone
+    BOOST_TEST(event(*a).kind == core::event_kind::refused); // the new owner's was left alone
 }
 
 // A renewal counts from when it was asked for.
@@ -104,10 +102,10 @@ BOOST_AUTO_TEST_CASE(renews)
     event(*a);
     a->renew({&id, 1}, false, at(600ms));
     const auto renewed = event(*a);
-    BOOST_TEST(renewed.kind == what::validity);
+    BOOST_TEST(renewed.kind == core::event_kind::validity);
     BOOST_TEST(renewed.valid_until == at(1590ms));
     ask(*b, 2, at(1500ms));
-    BOOST_TEST(event(*b).kind == what::refused);
+    BOOST_TEST(event(*b).kind == core::event_kind::refused);
 }
 
 // Every grant has a larger fencing token than all before it.

@@ -2,8 +2,8 @@
 
 #include <holdfast/resource.hpp>
 
-#include "core/terms.hpp"
-#include "redlock/scripts.hpp"
+#include "core/params.hpp"
+#include "redis/scripts.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -40,7 +40,7 @@ struct folder_rule {
 const std::vector<folder_rule> folder_rules{
     {"src/core/", {"core"}, true, {}, no_threads},
     {"src/resp/", {"resp"}, false, {}, no_threads},
-    {"src/redlock/", {"redlock", "resp", "core"}, true, {"endpoint", "redlock"}, no_threads},
+    {"src/redis/", {"redis", "resp", "core"}, true, {"endpoint", "redlock"}, no_threads},
     // Its store is shared by lockers of many threads, so it may use a mutex.
     {"src/memory/", {"memory", "core"}, true, {"memory"},
         {"random", "thread", "condition_variable", "atomic"}},
@@ -130,7 +130,7 @@ std::string forbidden_include(const std::string& path, const std::string& target
                    ? target
                    : std::string();
     }
-    if (!path.starts_with("src/") || path.starts_with("src/shell/"))
+    if (!path.starts_with("src/") || path.starts_with("src/io/"))
         return {};
     if (is_asio(target) || target.find("..") != target.npos)
         return target;
@@ -242,8 +242,8 @@ BOOST_AUTO_TEST_CASE(the_files_keep_the_rules)
 BOOST_AUTO_TEST_CASE(the_files_are_found)
 {
     const auto files = all_files();
-    for (const auto* folder : {"include/holdfast/", "src/core/", "src/resp/", "src/redlock/",
-             "src/memory/", "src/shell/", "test/unit/", "examples/"}) {
+    for (const auto* folder : {"include/holdfast/", "src/core/", "src/resp/", "src/redis/",
+             "src/memory/", "src/io/", "test/unit/", "examples/"}) {
         const bool some = std::any_of(files.begin(), files.end(),
             [folder](const std::string& path) { return path.starts_with(folder); });
         BOOST_TEST(some, "no file in " << folder);
@@ -256,9 +256,9 @@ BOOST_AUTO_TEST_CASE(what_is_allowed_passes)
     const names good{"src/core/a.cpp|#include \"core/b.hpp\"",
         "src/core/a.cpp|#include <holdfast/error.hpp>", "src/core/a.cpp|#include <chrono>",
         "src/core/a.cpp|// never calls clock::now()", "src/core/a.cpp|int a::now() const",
-        "src/redlock/a.cpp|#include \"resp/b.hpp\"", "src/memory/a.cpp|#include <mutex>",
-        "src/redlock/a.cpp|#include <holdfast/endpoint.hpp>", "src/error.cpp|#include <string>",
-        "src/shell/a.cpp|#include <boost/asio/post.hpp>", "src/shell/a.cpp|clock::now();",
+        "src/redis/a.cpp|#include \"resp/b.hpp\"", "src/memory/a.cpp|#include <mutex>",
+        "src/redis/a.cpp|#include <holdfast/endpoint.hpp>", "src/error.cpp|#include <string>",
+        "src/io/a.cpp|#include <boost/asio/post.hpp>", "src/io/a.cpp|clock::now();",
         "include/holdfast/lock.hpp|#pragma once\n#include <boost/asio/post.hpp>",
         "test/unit/a.cpp|#include \"core/b.hpp\"",
         "test/unit/a.cpp|\"name-"
@@ -275,16 +275,16 @@ BOOST_AUTO_TEST_CASE(what_is_forbidden_is_found)
     std::string long_file;
     for (std::size_t i = 0; i <= most_lines; ++i)
         long_file += "\n";
-    names bad{"src/core/a.cpp|#include \"redlock/b.hpp\"", "src/core/a.cpp|#include \"b.hpp\"",
-        "src/core/a.cpp|#include \"shell/b.hpp\"", "src/core/a.cpp|#include \"memory/b.hpp\"",
-        "src/core/a.cpp|#include \"../shell/b.hpp\"", "src/core/a.cpp|#include <holdfast/lock.hpp>",
-        "src/core/a.cpp|#include \"core/../shell/b.hpp\"", "src/core/a.cpp|#include <random>",
+    names bad{"src/core/a.cpp|#include \"redis/b.hpp\"", "src/core/a.cpp|#include \"b.hpp\"",
+        "src/core/a.cpp|#include \"io/b.hpp\"", "src/core/a.cpp|#include \"memory/b.hpp\"",
+        "src/core/a.cpp|#include \"../io/b.hpp\"", "src/core/a.cpp|#include <holdfast/lock.hpp>",
+        "src/core/a.cpp|#include \"core/../io/b.hpp\"", "src/core/a.cpp|#include <random>",
         "src/core/a.cpp|  #include <thread>", "src/core/a.cpp|#include <boost/asio.hpp>",
         "src/core/a.cpp|auto t = clock::now();", "src/resp/a.cpp|#include \"core/b.hpp\"",
-        "src/resp/a.cpp|#include <holdfast/error.hpp>", "src/redlock/a.cpp|#include <atomic>",
-        "src/redlock/a.cpp|#include \"shell/b.hpp\"", "src/redlock/a.cpp|#include <mutex>",
-        "src/redlock/a.cpp|#include <holdfast/lease.hpp>", "src/memory/a.cpp|#include <thread>",
-        "src/memory/a.cpp|#include \"redlock/b.hpp\"", "src/memory/a.cpp|steady_clock::now()",
+        "src/resp/a.cpp|#include <holdfast/error.hpp>", "src/redis/a.cpp|#include <atomic>",
+        "src/redis/a.cpp|#include \"io/b.hpp\"", "src/redis/a.cpp|#include <mutex>",
+        "src/redis/a.cpp|#include <holdfast/lease.hpp>", "src/memory/a.cpp|#include <thread>",
+        "src/memory/a.cpp|#include \"redis/b.hpp\"", "src/memory/a.cpp|steady_clock::now()",
         "src/error.cpp|#include <boost/asio/error.hpp>", "include/holdfast/a.hpp|#include <string>",
         "include/holdfast/a.hpp|#pragma once\n#include \"core/a.hpp\"",
         "include/holdfast/error.hpp|#pragma once\n#include <boost/asio/error.hpp>",

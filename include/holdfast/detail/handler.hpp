@@ -23,14 +23,14 @@ namespace holdfast {
 
 namespace asio = boost::asio;
 
-namespace shell {
+namespace io {
 class engine;
 }
 
 namespace detail {
 
 // For handlers that have no executor of their own.
-const asio::any_io_executor& usual_executor(const shell::engine& engine) noexcept;
+const asio::any_io_executor& usual_executor(const io::engine& engine) noexcept;
 
 // Where a handler runs. Nearly all executors can be held as `any_io_executor`, without an
 // allocation.

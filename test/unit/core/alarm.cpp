@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(a_timer_of_a_busy_loop_may_be_a_little_late)
     BOOST_TEST(!a.plan(at(200ms), at(110ms)));
 }
 
-// Simulated seed 1758: after a suspension the deadlines of new operations waited for the old timer,
-// whose clock had stood still.
+// Simulated seed 1758: after a suspension the timer_queue of new operations waited for the old
+// timer, whose clock had stood still.
 BOOST_AUTO_TEST_CASE(a_timer_that_slept_through_a_suspension_is_not_relied_on)
 {
     core::alarm a;

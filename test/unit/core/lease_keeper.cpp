@@ -18,7 +18,7 @@ namespace {
 constexpr duration patience = 450ms;
 constexpr duration grid = duration(9s) / 128;
 
-constexpr lease_terms usual{.ttl = 9s,
+constexpr lease_params usual{.ttl = 9s,
     .drift = 100ms,
     .guard = 500ms,
     .max_hold = holdfast::forever,
@@ -26,16 +26,16 @@ constexpr lease_terms usual{.ttl = 9s,
     .handoff_limit = 0,
     .renews = true};
 
-constexpr lease_terms unrenewed()
+constexpr lease_params unrenewed()
 {
-    lease_terms t = usual;
+    lease_params t = usual;
     t.renews = false;
     return t;
 }
 
-constexpr lease_terms held_at_most(std::chrono::milliseconds limit)
+constexpr lease_params held_at_most(std::chrono::milliseconds limit)
 {
-    lease_terms t = usual;
+    lease_params t = usual;
     t.max_hold = limit;
     return t;
 }
@@ -46,7 +46,7 @@ time_point worth(std::chrono::milliseconds asked)
     return at(asked + 8900ms);
 }
 
-lease_keeper keeper_of(const lease_terms& terms)
+lease_keeper keeper_of(const lease_params& terms)
 {
     return lease_keeper(terms, at(0ms), at(0ms), worth(0ms), patience);
 }
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
             const auto some = [&](int limit) {
                 return duration(1ms) * static_cast<int>(random() % 100'000) % (limit * 1ms);
             };
-            lease_terms terms =
+            lease_params terms =
                 random() % 3 == 0 ? held_at_most(std::chrono::seconds(1 + random() % 30)) : usual;
             terms.renews = random() % 4 != 0;
             lease_keeper k(terms, at(0ms), at(0ms), worth(0ms), 1ms + some(500));

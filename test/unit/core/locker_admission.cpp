@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_burst_is_served_by_a_bounded_number_of_attempts)
             store.grant(++granted);
         locker.wake(now);
         while (const auto e = locker.next_effect()) {
-            if (e->kind == effect::what::acquired)
+            if (e->kind == effect_kind::acquired)
                 locker.drop(e->lease, now);
         }
     }

@@ -19,10 +19,10 @@ BOOST_AUTO_TEST_CASE(asks_at_once)
     BOOST_TEST(acquire(1) != 0u);
     BOOST_TEST(calls() == "attempt A");
     BOOST_TEST(effects() == "");
-    const claim_terms& terms = store.claims[1].terms;
+    const claim_params& terms = store.claims[1].terms;
     BOOST_TEST(terms.ttl == duration(9s));
     BOOST_TEST(terms.drift == duration(92ms));
-    BOOST_TEST(terms.useful == duration(450ms)); // less than the guard is of no use
+    BOOST_TEST(terms.guard == duration(450ms)); // less than the guard is of no use
     store.grant(1);
     locker.wake(now);
     BOOST_TEST(effects() == "1 acquired");

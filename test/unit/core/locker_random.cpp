@@ -111,9 +111,8 @@ struct world : locker_fixture {
     {
         while (const auto e = locker.next_effect()) {
             BOOST_TEST_CHECKPOINT(in_words(*e));
-            using what = effect::what;
             switch (e->kind) {
-            case what::acquired: {
+            case effect_kind::acquired: {
                 BOOST_REQUIRE(waiting.contains(e->tag)); // ends once, and nobody who was cancelled
                 const std::string name = waiting[e->tag];
                 BOOST_REQUIRE(!working.contains(name));      // exclusion inside the process
@@ -125,19 +124,19 @@ struct world : locker_fixture {
                 finish(e->tag);
                 break;
             }
-            case what::wait_ended:
+            case effect_kind::wait_ended:
                 finish(e->tag);
                 break;
-            case what::must_stop:
-            case what::gone:
+            case effect_kind::must_stop:
+            case effect_kind::gone:
                 stop(e->lease);
                 break;
-            case what::extended:
+            case effect_kind::extended:
                 break;
-            case what::released:
+            case effect_kind::released:
                 BOOST_REQUIRE(releases.erase(e->tag) == 1u);
                 break;
-            case what::closed:
+            case effect_kind::closed:
                 BOOST_REQUIRE(!closed);
                 closed = true;
             }

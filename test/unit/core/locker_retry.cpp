@@ -175,9 +175,9 @@ BOOST_AUTO_TEST_CASE(many_deadlines_at_the_moment_of_a_retry)
         BOOST_REQUIRE_NO_THROW(f.locker.wake(f.now));
         std::multiset<std::uint64_t> ended;
         while (const auto e = f.locker.next_effect()) {
-            if (e->kind == effect::what::wait_ended || e->kind == effect::what::acquired)
+            if (e->kind == effect_kind::wait_ended || e->kind == effect_kind::acquired)
                 ended.insert(e->tag);
-            if (e->kind == effect::what::acquired)
+            if (e->kind == effect_kind::acquired)
                 f.locker.drop(e->lease, f.now);
         }
         BOOST_TEST((ended == std::multiset<std::uint64_t>{1, 2, 3, 4}));

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(arguments_are_only_data)
     BOOST_REQUIRE(back.next() == reader::status::reply);
     BOOST_REQUIRE(back.reply().size() == arguments.size() + 1);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        BOOST_TEST((back.reply()[i + 1].what == kind::blob_string));
+        BOOST_TEST((back.reply()[i + 1].kind == value_kind::blob_string));
         BOOST_TEST((back.reply()[i + 1].text == arguments[i]));
     }
     BOOST_TEST((back.next() == reader::status::need_more));

@@ -24,12 +24,12 @@ inline std::string describe(std::span<const value> reply)
     std::string out;
     for (const value& v : reply) {
         out += out.empty() ? "" : " ";
-        out += names[static_cast<std::size_t>(v.what)];
-        if (v.what >= kind::array)
+        out += names[static_cast<std::size_t>(v.kind)];
+        if (v.kind >= value_kind::array)
             out += ':' + std::to_string(v.count);
-        else if (v.what == kind::integer || v.what == kind::boolean)
+        else if (v.kind == value_kind::integer || v.kind == value_kind::boolean)
             out += ':' + std::to_string(v.integer);
-        else if (v.what != kind::null)
+        else if (v.kind != value_kind::null)
             out += "'" + std::string(v.text) + "'";
     }
     return out;

@@ -1,0 +1,135 @@
+#pragma once
+
+#include "core/alarm.hpp"
+#include "core/backend.hpp"
+#include "core/locker_core.hpp"
+#include "core/slot_map.hpp"
+#include "io/clock.hpp"
+#include "io/entropy.hpp"
+#include "io/link.hpp"
+#include "io/operation_table.hpp"
+#include "io/operations.hpp"
+
+#include <holdfast/backend.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/resource.hpp>
+#include <holdfast/stats.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace holdfast::io {
+
+// What a `lock` says, worked out once.
+struct lock_terms {
+    holdfast::resource what;
+    lock_options options;
+    core::lease_params lease;
+};
+
+// Performs what the locker core decides: sockets, one timer, users' handlers. Decides nothing.
+//
+// One mutex guards all of it. Handlers run outside the mutex; what becomes ready inside the call of
+// a user is delivered in a later turn of the executor, never in that call. Requests that are made
+// in one turn leave together, in one write a node.
+//
+// Alive as long as anything is under way. When the execution context is destroyed first,
+// `abandon()` destroys what users are waiting for, as Asio's own services do.
+class engine : public std::enable_shared_from_this<engine> {
+public:
+    using acquire_handler = detail::any_handler<void(error_code, lease)>;
+    using error_handler = detail::any_handler<void(error_code)>;
+    using release_handler = detail::any_handler<void(error_code, release_outcome)>;
+
+    static std::shared_ptr<engine> make(
+        asio::any_io_executor executor, const backend& store, const locker_options& options);
+    engine(asio::any_io_executor executor, const backend& store, const locker_options& options);
+    ~engine();
+
+    void acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait, bool once,
+        acquire_handler&& handler);
+    void wait_lost(core::slot_id lease, error_handler&& handler);
+    void extend(core::slot_id lease, error_handler&& handler);
+    void release(core::slot_id lease, release_handler&& handler);
+    void drop(core::slot_id lease) noexcept;
+    void close(error_handler&& handler);
+    void close() noexcept;
+
+    bool alive(core::slot_id lease) noexcept;
+    bool held(core::slot_id lease) noexcept;
+    core::time_point valid_until(core::slot_id lease) noexcept;
+    locker_stats stats();
+    const asio::any_io_executor& executor() const noexcept { return executor_; }
+    // How long a node's answer is waited for; the same at any time.
+    core::duration patience(core::duration ttl) const noexcept { return backend_->patience(ttl); }
+    core::duration longest_ttl() const noexcept { return backend_->longest_ttl(); }
+
+    // For handlers of our own: runs `action` under the mutex, then does what follows from it.
+    template <class Action>
+    void enter(Action action)
+    {
+        std::unique_lock lock(mutex_);
+        if (abandoned_)
+            return;
+        action();
+        settle(io::now());
+        deliver_finished(lock);
+    }
+
+    // The execution context is going away.
+    void abandon() noexcept;
+    // This is a copy in a child process: it has no part in what the parent holds.
+    void leave_to_parent() noexcept;
+
+private:
+    using acquire_operation = operation_of<lease>;
+    using error_operation = operation_of<>;
+    using release_operation = operation_of<release_outcome>;
+
+    void attach_cancellation(operation& op);
+    void cancel(core::slot_id id, asio::cancellation_type type);
+
+    void settle(core::time_point now);
+    core::time_point heard_until(core::time_point now);
+    void confirm_arrivals();
+    void perform_effects();
+    void perform(const core::effect& e);
+    bool has_output() const noexcept
+    {
+        return std::any_of(
+            links_.begin(), links_.end(), [](const link& l) { return l.has_output(); });
+    }
+    void arm_timer(core::time_point now);
+    void schedule_turn();
+    void turn();
+    void after_call(core::time_point now);
+    template <class Operation>
+    void refuse(std::unique_ptr<Operation>& op, errc reason);
+    void deliver_finished(std::unique_lock<std::mutex>& lock);
+
+    std::mutex mutex_;
+    const asio::any_io_executor executor_;
+    os_entropy entropy_;
+    std::unique_ptr<core::backend_core> backend_;
+    core::locker_core core_;
+    std::deque<link> links_;
+    std::unique_ptr<asio::steady_timer> timer_;
+    core::alarm alarm_;
+
+    operation_table operations_;
+    bool turn_scheduled_ = false;
+    bool confirming_arrivals_ = false;
+    bool closed_ = false;
+    bool abandoned_ = false;
+    bool left_to_parent_ = false;
+};
+
+} // namespace holdfast::io

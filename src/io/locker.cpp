@@ -1,0 +1,197 @@
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/locker.hpp>
+
+#include "core/params.hpp"
+#include "io/clock.hpp"
+#include "io/engine.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+namespace {
+
+lock_options checked(lock_options options)
+{
+    check(options);
+    return options;
+}
+
+locker_options checked(locker_options options)
+{
+    check(options);
+    return options;
+}
+
+// An answer that comes at the end of a node's timeout must still be able to give a lease. And no
+// lease may outlast what nodes forget.
+core::lease_params checked(const core::lease_params& terms, const io::engine& engine)
+{
+    const auto in_ms = [](core::duration d) {
+        return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
+    };
+    if (terms.ttl > engine.longest_ttl())
+        throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
+                                    "; it must not be longer than the backend's quarantine "
+                                    "(fencing_options), which is " +
+                                    in_ms(engine.longest_ttl()));
+    const core::duration node_timeout = engine.patience(terms.ttl);
+    if (terms.ttl <= terms.drift + node_timeout)
+        throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
+                                    "; it must be longer than drift and the backend's "
+                                    "node_timeout together, which are " +
+                                    in_ms(terms.drift + node_timeout));
+    return terms;
+}
+
+} // namespace
+
+const asio::any_io_executor& detail::usual_executor(const io::engine& engine) noexcept
+{
+    return engine.executor();
+}
+
+locker::locker(asio::any_io_executor executor, backend store, locker_options options)
+    : engine_(io::engine::make(std::move(executor), store, checked(options)))
+{}
+
+locker::~locker()
+{
+    if (engine_)
+        engine_->close();
+}
+
+locker& locker::operator=(locker&& other) noexcept
+{
+    if (engine_ && engine_ != other.engine_)
+        engine_->close();
+    engine_ = std::move(other.engine_);
+    return *this;
+}
+
+locker::executor_type locker::get_executor() const noexcept
+{
+    return engine_->executor();
+}
+
+locker_stats locker::stats() const
+{
+    return engine_->stats();
+}
+
+void locker::start_close(std::shared_ptr<io::engine> engine, close_handler&& handler)
+{
+    engine->close(std::move(handler));
+}
+
+lock::lock(locker& owner, holdfast::resource what, lock_options options)
+    : engine_(owner.engine_),
+      terms_(std::make_shared<const io::lock_terms>(io::lock_terms{
+          std::move(what), checked(options), checked(core::terms_of(options), *engine_)}))
+{}
+
+const std::string& lock::resource() const noexcept
+{
+    return terms_->what.name();
+}
+
+const lock_options& lock::options() const noexcept
+{
+    return terms_->options;
+}
+
+asio::any_io_executor lock::get_executor() const noexcept
+{
+    return engine_->executor();
+}
+
+void lock::start_acquire(std::shared_ptr<io::engine> engine,
+    std::shared_ptr<const io::lock_terms> terms, std::chrono::milliseconds wait, mode how,
+    acquire_handler&& handler)
+{
+    engine->acquire(std::move(terms), wait, how == mode::once, std::move(handler));
+}
+
+lease::lease(std::shared_ptr<io::engine> engine, std::uint64_t id,
+    std::shared_ptr<const io::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept
+    : engine_(std::move(engine)),
+      terms_(std::move(terms)),
+      fence_(fence),
+      id_(id)
+{}
+
+lease::lease(lease&& other) noexcept
+    : engine_(std::move(other.engine_)),
+      terms_(std::move(other.terms_)),
+      fence_(std::exchange(other.fence_, std::nullopt)),
+      id_(std::exchange(other.id_, 0))
+{}
+
+lease& lease::operator=(lease&& other) noexcept
+{
+    if (this != &other) {
+        drop();
+        engine_ = std::move(other.engine_);
+        terms_ = std::move(other.terms_);
+        fence_ = std::exchange(other.fence_, std::nullopt);
+        id_ = std::exchange(other.id_, 0);
+    }
+    return *this;
+}
+
+lease::~lease()
+{
+    drop();
+}
+
+void lease::drop() noexcept
+{
+    if (engine_ && id_ != 0)
+        engine_->drop(std::exchange(id_, 0));
+}
+
+lease::operator bool() const noexcept
+{
+    return engine_ && engine_->alive(id_);
+}
+
+bool lease::held() const noexcept
+{
+    return engine_ && engine_->held(id_);
+}
+
+std::chrono::steady_clock::time_point lease::valid_until() const noexcept
+{
+    return engine_ ? io::to_steady(engine_->valid_until(id_))
+                   : std::chrono::steady_clock::time_point::min();
+}
+
+const std::string& lease::resource() const noexcept
+{
+    static const std::string none;
+    return terms_ ? terms_->what.name() : none;
+}
+
+void lease::start_lost(
+    std::shared_ptr<io::engine> engine, std::uint64_t id, error_handler&& handler)
+{
+    engine->wait_lost(id, std::move(handler));
+}
+
+void lease::start_extend(
+    std::shared_ptr<io::engine> engine, std::uint64_t id, error_handler&& handler)
+{
+    engine->extend(id, std::move(handler));
+}
+
+void lease::start_release(
+    std::shared_ptr<io::engine> engine, std::uint64_t id, release_handler&& handler)
+{
+    engine->release(id, std::move(handler));
+}
+
+} // namespace holdfast

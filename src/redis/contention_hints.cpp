@@ -1,0 +1,107 @@
+#include "redis/contention_hints.hpp"
+
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+// Who contends again, does so soon.
+constexpr core::duration remembered_for = std::chrono::seconds(1);
+
+// More are not worth their memory: what was noted last counts.
+constexpr std::size_t most_remembered = 4096;
+
+std::uint64_t mixed(std::uint64_t bits) noexcept
+{
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+} // namespace
+
+std::uint64_t hash_of(std::string_view name) noexcept
+{
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : name)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return mixed(hash);
+}
+
+std::uint64_t queue_node_rank(std::uint64_t resource_hash, std::uint64_t node_hash) noexcept
+{
+    return mixed(resource_hash ^ node_hash);
+}
+
+void contention_hints::note(std::uint64_t resource_hash, core::time_point now)
+{
+    if (known_.size() >= most_remembered)
+        known_.clear();
+    known_[resource_hash].seen = now;
+}
+
+void contention_hints::note_turn(std::uint64_t resource_hash, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].state = queue::works;
+}
+
+void contention_hints::note_doubt(std::uint64_t resource_hash, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].state = queue::doubtful;
+}
+
+void contention_hints::note_fruitless(std::uint64_t resource_hash, core::time_point now)
+{
+    note(resource_hash, now);
+    known_[resource_hash].fruitless = true;
+}
+
+bool contention_hints::take_fruitless(std::uint64_t resource_hash) noexcept
+{
+    const auto found = known_.find(resource_hash);
+    return found != known_.end() && std::exchange(found->second.fruitless, false);
+}
+
+void contention_hints::forget(std::uint64_t resource_hash) noexcept
+{
+    const auto found = known_.find(resource_hash);
+    if (found == known_.end())
+        return;
+    if (found->second.fruitless)
+        found->second = {.fruitless = true};
+    else
+        known_.erase(found);
+}
+
+const contention_hints::memory* contention_hints::recent(
+    std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    if (known_.empty())
+        return nullptr;
+    const auto found = known_.find(resource_hash);
+    const bool counts =
+        found != known_.end() && found->second.seen && now - *found->second.seen < remembered_for;
+    return counts ? &found->second : nullptr;
+}
+
+bool contention_hints::knows(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    return recent(resource_hash, now) != nullptr;
+}
+
+bool contention_hints::knows_turns(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    const memory* const m = recent(resource_hash, now);
+    return m != nullptr && m->state == queue::works;
+}
+
+bool contention_hints::doubts(std::uint64_t resource_hash, core::time_point now) const noexcept
+{
+    const memory* const m = recent(resource_hash, now);
+    return m != nullptr && m->state == queue::doubtful;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "redis/fence_settings.hpp"
+#include "redis/fenced_claim.hpp"
+#include "redis/reply.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::redis {
+
+// What a node has said to the acquire script of fenced mode.
+struct fence_answer {
+    vote said = vote::unknown; // `unknown`: nothing that this script can say
+    fence_trouble trouble = fence_trouble::none;
+    std::uint64_t start = 0; // of the block that it has granted
+    std::int64_t left = 0;   // ms: of the present lock, -1 without an end; of the trouble
+    std::int64_t clock = -1; // of the node, in ms since the epoch; -1: not told
+};
+
+// An error proves that nothing was granted: the lock is the last that the script writes.
+fence_answer read_fence_answer(reply answer) noexcept;
+
+errc meaning_of(fence_trouble trouble) noexcept;
+// Whether it may be over soon, without anybody's help.
+bool transient(fence_trouble trouble) noexcept;
+
+// The same in words. `lock`, `counter`: the keys in question.
+failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter);
+
+// Ours are these settings; `record`: what the node says of the others'.
+failure disagreement(const fence_settings& ours, std::string_view record);
+
+} // namespace holdfast::redis

@@ -1,0 +1,186 @@
+#pragma once
+
+#include "core/backoff.hpp"
+#include "core/connection.hpp"
+#include "core/ring.hpp"
+#include "redis/first_bytes.hpp"
+#include "redis/handshake.hpp"
+#include "redis/node_settings.hpp"
+#include "redis/push_allowance.hpp"
+#include "redis/reply.hpp"
+#include "resp/reader.hpp"
+
+#include <holdfast/stats.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::redis {
+
+// What was asked, so that its reply finds its way back. The meaning is the asker's; 255 is no kind.
+struct request {
+    std::uint64_t reference = 0;
+    std::uint32_t bytes = 0; // of the command; the session's own
+    std::uint8_t kind = 0;
+    core::time_point sent{}; // when it was queued, and from then on when its last byte went out
+};
+
+// Who asks. `node` is the number that the session was given.
+class session_owner {
+public:
+    // The greeting is over. An error text refuses the node, as one that is listed twice, say.
+    virtual std::string admit(std::size_t node) = 0;
+    virtual void on_ready(std::size_t node, core::time_point now) = 0;
+    // The node has said something without being asked.
+    virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
+    virtual void on_reply(
+        std::size_t node, const request& r, reply answer, core::time_point now) = 0;
+    // The request has gone out noticeably later than it was queued: `r.sent` is later now.
+    virtual void on_sent_late(std::size_t node, const request& r, core::time_point now) = 0;
+    // The connection broke before the reply came: nobody knows what became of the request.
+    virtual void on_orphaned(std::size_t node, const request& r, core::time_point now) = 0;
+    // The node has become unreachable; also after a first connection that failed.
+    virtual void on_down(std::size_t node, core::time_point now) = 0;
+
+protected:
+    ~session_owner() = default;
+};
+
+// One node: connects, greets, sends requests in order, matches replies to them, and connects again
+// with growing random pauses. A request that was not answered in time keeps its place, so its late
+// reply can never be taken for another's; only when no request at all is answered for long, the
+// connection is closed.
+//
+// A proxy that swallows requests shifts all later replies. Mostly the next request of another kind
+// gives that away, by a reply of the wrong type. Where it does not, this is how it is found:
+// - Nothing is answered for the silence timeout, whatever else comes. Each answer begins it anew,
+//   so a node that is slow and goes on is not given up, however long the requests behind wait.
+// - For so long each answer has left another request waiting, as it is when one has been swallowed,
+//   and also when there is always something to do. Then the session asks something itself to which
+//   there is one right answer only, and it must come in its place.
+class node_session final : public core::connection {
+public:
+    node_session(
+        std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed);
+    node_session(const node_session&) = delete;
+    node_session& operator=(const node_session&) = delete;
+
+    enum class reachability : std::uint8_t {
+        ready,
+        soon, // connecting after the connection had worked, or for the first time: worth a wait
+        down,
+    };
+    reachability now() const noexcept;
+
+    // Whether a request that may be left out should be: the node is silent, or too much is under
+    // way.
+    bool congested(core::time_point now) const noexcept;
+
+    // Whether it can keep a queue for us: it tells us when our turn has come.
+    bool keeps_queue() const noexcept { return state_ == state::ready && keeps_queue_; }
+    // It has refused to, and will not be asked again on this connection.
+    void has_no_queue() noexcept { keeps_queue_ = false; }
+    // Whether it tells us, if we ask for it, when a key changes.
+    bool tracks() const noexcept { return state_ == state::ready && handshake_.tracks(); }
+    // Whether no request has been waiting for an answer for longer than that while the node
+    // answered none.
+    bool answers_within(core::duration limit, core::time_point now) const noexcept;
+    // Names the server, whatever address it was reached by.
+    std::uint64_t identity() const noexcept { return identity_; }
+
+    // Precondition: now() is `ready`. The bytes are one command, encoded.
+    void send(std::string_view bytes, request r);
+
+    // The node has answered something that makes it useless.
+    void fail(errc code, std::string text, core::time_point now);
+    void count_timeout();
+
+    const failure& last_failure() const noexcept { return failure_; }
+    // Puts words before those of the error that the node has just answered: what it is about.
+    void explain(std::string_view about) { failure_.text.insert(0, about); }
+    // What the node cannot do for us now, though nothing is wrong with the connection: for people
+    // to read. Nothing if there is no trouble.
+    void note_trouble(failure why) { trouble_ = std::move(why); }
+    const failure& trouble() const noexcept { return trouble_; }
+
+    // Of a node that is to give tokens: its clock at the greeting, in ms since the epoch, and when
+    // it was asked for it.
+    std::int64_t clock_ms() const noexcept { return handshake_.clock_ms(); }
+    core::time_point clock_asked() const noexcept { return clock_asked_; }
+
+    const std::string& run_id() const noexcept { return handshake_.run_id(); }
+    const node_settings& settings() const noexcept { return settings_; }
+    std::size_t outstanding() const noexcept { return requests_.size(); }
+    node_stats stats() const;
+
+    core::time_point wake_at() const noexcept
+    {
+        return started_ ? std::min(deadline_, look_at_) : core::long_ago;
+    }
+    void wake(core::time_point now);
+    // For good. What was wrong before can still be read.
+    void shut(core::time_point now);
+
+    // core::connection
+    const core::address& target() const noexcept override { return settings_.where; }
+    bool wants_open() const noexcept override;
+    core::time_point opening_ends() const noexcept override { return deadline_; }
+    void opened(core::time_point now) override;
+    void closed(error_code why, core::time_point now) override;
+    std::span<char> read_space() override;
+    void received(std::size_t n, core::time_point now) override;
+    std::string_view output() const noexcept override;
+    void written(std::size_t n, core::time_point now) override;
+
+private:
+    enum class state : std::uint8_t { connecting, greeting, ready, closing, pausing, shut };
+
+    void on_handshake_reply(reply answer, core::time_point now);
+    void on_request_reply(reply answer, core::time_point now);
+    void take_replies(core::time_point now);
+    void stamp_written(std::size_t n, core::time_point now);
+    void begin_closing(failure why, core::time_point now);
+    core::time_point silence_ends() const noexcept;
+    core::time_point check_due() const noexcept;
+    void check_order(core::time_point now);
+    bool in_order(const request& r, reply answer);
+
+    const std::size_t node_;
+    const node_settings settings_;
+    session_owner& owner_;
+    core::jitter jitter_;
+
+    state state_ = state::connecting;
+    bool hopeful_ = true; // this attempt to connect is worth waiting for
+    bool started_ = false;
+    bool keeps_queue_ = false;
+    std::uint64_t identity_ = 0;
+    unsigned failures_ = 0;                   // to connect, in a row
+    core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
+    core::time_point last_answered_{}, connected_at_{}, clock_asked_{};
+    core::time_point look_at_ = core::never; // silence and order; not later than there is a reason
+    core::time_point behind_since_ = core::never; // each answer has left requests waiting
+    bool checking_ = false;                       // whether the order of answers is right
+
+    handshake handshake_;
+    first_bytes first_bytes_; // of this connection
+    std::span<char> space_;   // where the next bytes arrive
+    resp::reader reader_;
+    push_allowance pushes_;
+    core::ring<request> requests_;
+    std::size_t requests_written_ = 0; // of these; the others wait, wholly or in part, in `out_`
+    std::size_t next_written_ = 0;     // bytes of the first of the others that have gone out
+    std::size_t greeting_left_ = 0;    // bytes of the greeting that stand before them
+    std::string out_;
+    std::size_t out_begin_ = 0;
+
+    failure failure_, trouble_;
+    std::optional<std::uint8_t> refused_kind_; // of the request that failure_ answered, if it did
+    std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/time.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::redis {
+
+// When a resource that goes from one client of the queue to the next is to be left to clients that
+// poll for a while, as far as this process knows. Others may have left it to them since: that is
+// known at the queue_node. See scripts.hpp.
+//
+// What is forgotten, or known wrongly, costs one command, or one window too many or too late.
+class polling_windows {
+public:
+    // Clients wait for it in the queue.
+    void note_contention(std::uint64_t resource_hash, core::time_point now);
+    // It was free to take, or nobody waited when we left it.
+    void note_free(std::uint64_t resource_hash) noexcept;
+
+    // Whether to ask for a window now that we release it. `after_turns`: the waiters of this
+    // process have handed it over for as long as they may.
+    bool is_due(std::uint64_t resource_hash, const core::polling_params& terms, bool after_turns,
+        core::time_point now) const noexcept;
+
+    // What the queue_node said to that.
+    void opened(
+        std::uint64_t resource_hash, const core::polling_params& terms, core::time_point now);
+    void refused(
+        std::uint64_t resource_hash, const core::polling_params& terms, core::time_point now);
+
+private:
+    struct memory {
+        std::optional<core::time_point> contended_since{};
+        core::time_point contended_last{};
+        bool was_free = false; // since then
+        core::time_point ask_at = core::long_ago;
+    };
+    memory& at(std::uint64_t resource_hash);
+
+    boost::unordered_flat_map<std::uint64_t, memory> known_;
+};
+
+} // namespace holdfast::redis

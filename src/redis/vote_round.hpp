@@ -1,0 +1,51 @@
+#pragma once
+
+#include "redis/majority.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::redis {
+
+// What one node has said to our SET.
+enum class vote : std::uint8_t {
+    pending, // nothing yet; it may hold our key
+    granted,
+    refused, // somebody else holds the key
+    failed,  // it certainly does not hold our key: not asked, or an error that proves it
+    unknown, // no answer, and there will be none in time; it may hold our key
+};
+
+// What the votes amount to.
+enum class verdict : std::uint8_t { undecided, acquired, contended, unreachable };
+
+// One attempt to be granted a resource by a majority of nodes: votes in, verdict out.
+class vote_round {
+public:
+    vote_round() = default;
+
+    // Precondition: 1 <= nodes <= max_nodes.
+    explicit vote_round(std::size_t nodes) noexcept;
+
+    // The latest vote of a node counts: `unknown` may become `granted` when its answer is late, and
+    // `pending` once more when the node is asked for more. Precondition: node < nodes.
+    void record(std::size_t node, vote v) noexcept;
+
+    // As soon as the votes allow: the stragglers are not waited for.
+    verdict judge() const noexcept;
+    // As if everybody who is silent stayed so.
+    verdict judge_now() const noexcept;
+
+    vote of(std::size_t node) const noexcept { return votes_[node]; }
+    std::size_t count(vote v) const noexcept { return counts_[static_cast<std::size_t>(v)]; }
+
+private:
+    verdict judge(std::size_t silent) const noexcept;
+
+    std::array<vote, max_nodes> votes_{};
+    std::array<std::uint8_t, 5> counts_{};
+    std::uint8_t nodes_ = 0;
+};
+
+} // namespace holdfast::redis

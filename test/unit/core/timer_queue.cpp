@@ -1,0 +1,130 @@
+#include "core/timer_queue.hpp"
+
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <map>
+#include <random>
+#include <vector>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(core_deadlines)
+
+// Without timer_queue there is nothing to wait for, and taking away what is not there does nothing.
+BOOST_AUTO_TEST_CASE(empty)
+{
+    timer_queue d;
+    d.erase(5);
+    d.set(5, never);
+    BOOST_TEST(d.earliest() == never);
+    BOOST_TEST(!d.pop_due(never).has_value());
+    BOOST_TEST(d.size() == 0u);
+}
+
+// A deadline is due at its moment, not before, once; and `never` takes it away.
+BOOST_AUTO_TEST_CASE(due_once)
+{
+    timer_queue d;
+    d.set(3, at(10ms));
+    BOOST_TEST(!d.pop_due(at(10ms) - 1ns).has_value());
+    BOOST_TEST((d.pop_due(at(10ms)) == 3u));
+    BOOST_TEST(!d.pop_due(at(10ms)).has_value());
+    d.set(3, at(20ms));
+    d.set(3, never);
+    BOOST_TEST(d.earliest() == never);
+}
+
+// The same as an ordered map.
+struct compared {
+    timer_queue d;
+    std::map<timer_queue::key, time_point> model;
+
+    time_point earliest() const
+    {
+        time_point first = never;
+        for (const auto& [k, when] : model)
+            first = std::min(first, when);
+        return first;
+    }
+    void set(timer_queue::key k, time_point when)
+    {
+        d.set(k, when);
+        model[k] = when;
+    }
+    void erase(timer_queue::key k)
+    {
+        d.erase(k);
+        model.erase(k);
+    }
+    void pop(time_point now)
+    {
+        const time_point first = earliest();
+        const auto popped = d.pop_due(now);
+        BOOST_REQUIRE(popped.has_value() == (first <= now));
+        if (popped) {
+            BOOST_REQUIRE(model.at(*popped) == first);
+            model.erase(*popped);
+        }
+    }
+    void check() const
+    {
+        BOOST_REQUIRE(d.size() == model.size());
+        BOOST_REQUIRE(d.earliest() == earliest());
+    }
+};
+
+BOOST_AUTO_TEST_CASE(in_any_order)
+{
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+        std::mt19937 random(seed);
+        compared both;
+        for (int i = 0; i < 2000; ++i) {
+            const auto k = static_cast<timer_queue::key>(random() % 64);
+            const time_point when = at(1ms * static_cast<int>(random() % 100));
+            switch (random() % 4) {
+            case 0:
+                both.erase(k);
+                break;
+            case 1:
+                both.pop(when);
+                break;
+            default:
+                both.set(k, when);
+            }
+            both.check();
+        }
+    }
+}
+
+// As they come: the clock goes on, there are a few lengths, and most are taken away before they are
+// due.
+BOOST_AUTO_TEST_CASE(of_a_few_lengths)
+{
+    constexpr std::array lengths{5ms, 50ms, 3000ms, 10'000ms, 10'001ms, 20ms};
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        std::mt19937 random(seed);
+        const std::size_t kinds = 1 + seed % lengths.size();
+        compared both;
+        auto now = 0us;
+        for (int i = 0; i < 5000; ++i) {
+            now += std::chrono::microseconds(random() % 2000);
+            const auto k = static_cast<timer_queue::key>(random() % 100);
+            if (random() % 3 == 0)
+                both.erase(k);
+            else
+                both.set(k, at(now + lengths[random() % kinds]));
+            while (both.earliest() <= at(now))
+                both.pop(at(now));
+            both.pop(at(now)); // nothing
+            both.check();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,350 @@
+#include "redis/claim.hpp"
+
+#include "support/printing.hpp"
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+using namespace holdfast::redis;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::release_outcome;
+namespace core = holdfast::core;
+using key = claim_node::key;
+
+namespace {
+
+constexpr core::claim_params terms{.ttl = 1000ms, .drift = 10ms, .guard = 50ms};
+
+// When a node's word that was asked for at `asked` ends.
+core::time_point ends(std::chrono::milliseconds asked)
+{
+    return at(asked + 990ms);
+}
+
+claim claim_over(std::size_t nodes)
+{
+    claim c;
+    c.begin(7, "stock:A", {}, terms, nodes);
+    return c;
+}
+
+// As above, and all nodes have granted, each asked a millisecond after the one before.
+claim granted_by_all(std::size_t nodes)
+{
+    claim c = claim_over(nodes);
+    for (std::size_t i = 0; i < nodes; ++i) {
+        c.sent(i, at(std::chrono::milliseconds(i)));
+        c.answered(i);
+        c.granted(i, at(std::chrono::milliseconds(i)));
+    }
+    return c;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(redlock_claim)
+
+// A new claim is nobody's: nothing is held, nothing is worth waiting for.
+BOOST_AUTO_TEST_CASE(begins_with_nothing)
+{
+    claim c = granted_by_all(5);
+    c.deleted(0, true);
+    c.begin(8, "another", {}, terms, 3);
+    BOOST_TEST(c.nodes() == 3u);
+    BOOST_TEST(c.tag == 8u);
+    BOOST_TEST(c.valid_until() == core::long_ago);
+    BOOST_TEST(!c.may_hold_any());
+    BOOST_TEST(c.unsent() == 0u);
+    BOOST_TEST(c.gone_at == core::long_ago);
+    BOOST_TEST(c.judge_release().outcome == release_outcome::expired);
+}
+
+// The lease ends at the majority-th largest of the nodes' ends, counted from before each request
+// was queued: compared with sorting, for every number of nodes and many orders of sending.
+BOOST_AUTO_TEST_CASE(valid_until_is_the_majority_th_largest)
+{
+    std::mt19937 random(20);
+    for (std::size_t n = 1; n <= max_nodes; ++n) {
+        for (int repetition = 0; repetition < 200; ++repetition) {
+            claim c = claim_over(n);
+            std::vector<core::time_point> until;
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::chrono::milliseconds sent(random() % 500);
+                c.sent(i, at(sent));
+                if (random() % 4 == 0) {
+                    c.not_granted(i, random() % 2 == 0 ? vote::refused : vote::unknown);
+                } else {
+                    c.granted(i, at(sent));
+                    until.push_back(ends(sent));
+                }
+            }
+            std::sort(until.rbegin(), until.rend());
+            const core::time_point expected =
+                until.size() < n / 2 + 1 ? core::long_ago : until[n / 2];
+            BOOST_REQUIRE(c.valid_until() == expected);
+        }
+    }
+}
+
+// What was asked and not answered is worth nothing, but may have to be deleted; a refusal and a
+// failure prove that there is nothing to delete.
+BOOST_AUTO_TEST_CASE(only_grants_count_and_only_proofs_excuse_a_deletion)
+{
+    claim c = claim_over(5);
+    for (std::size_t i = 0; i < 5; ++i)
+        c.sent(i, at(0ms));
+    c.granted(0, at(0ms));
+    c.not_granted(1, vote::refused);
+    c.not_granted(2, vote::failed);
+    c.not_granted(3, vote::unknown);
+    BOOST_TEST(c.valid_until() == core::long_ago);
+    BOOST_TEST(c.may_hold(0));
+    BOOST_TEST(!c.may_hold(1));
+    BOOST_TEST(!c.may_hold(2));
+    BOOST_TEST(c.may_hold(3));
+    BOOST_TEST(c.may_hold(4));
+}
+
+// A node that waits for its connection has nothing of ours.
+BOOST_AUTO_TEST_CASE(unsent_holds_nothing)
+{
+    claim c = claim_over(1);
+    c.at[0].state = key::unsent;
+    BOOST_TEST(c.unsent() == 1u);
+    BOOST_TEST(!c.may_hold_any());
+    c.sent(0, at(3ms));
+    BOOST_TEST(c.unsent() == 0u);
+    BOOST_TEST(c.may_hold_any());
+    BOOST_TEST(c.gone_at == at(3ms) + c.terms.ttl);
+}
+
+// A grant that comes after the round was decided joins the lease, with its own time of sending.
+BOOST_AUTO_TEST_CASE(a_late_grant_joins)
+{
+    claim c = claim_over(3);
+    c.sent(0, at(0ms));
+    c.sent(1, at(10ms));
+    c.sent(2, at(20ms));
+    c.granted(0, at(0ms));
+    c.granted(1, at(10ms));
+    c.not_granted(2, vote::unknown);
+    BOOST_TEST(c.valid_until() == ends(0ms));
+    c.granted(2, at(20ms));
+    BOOST_TEST(c.valid_until() == ends(10ms));
+}
+
+// A confirmed renewal proves a grant whose own answer was lost.
+BOOST_AUTO_TEST_CASE(a_renewal_proves_a_grant)
+{
+    claim c = claim_over(1);
+    c.sent(0, at(0ms));
+    c.not_granted(0, vote::unknown);
+    c.renewed(0, at(300ms));
+    BOOST_TEST(c.valid_until() == ends(300ms));
+}
+
+// What is granted to a lease by a node that has lost its key does not count, however it is told.
+BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
+{
+    claim c = granted_by_all(3);
+    c.missing(0);
+    c.sent(0, at(100ms));
+    c.granted(0, at(100ms));
+    BOOST_TEST((c.at[0].state == key::repaired));
+    BOOST_TEST(c.valid_until() == ends(1ms));
+    c.missing(1);
+    c.sent(1, at(100ms));
+    c.not_granted(1, vote::unknown);
+    c.renewed(1, at(200ms));
+    BOOST_TEST(c.may_hold(1));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
+// A renewal counts from when it was asked, and an older one that is answered late takes nothing
+// back.
+BOOST_AUTO_TEST_CASE(renewals_only_lengthen)
+{
+    claim c = granted_by_all(1);
+    c.renewed(0, at(600ms));
+    BOOST_TEST(c.valid_until() == ends(600ms));
+    c.renewed(0, at(300ms));
+    BOOST_TEST(c.valid_until() == ends(600ms));
+}
+
+// A node without our key counts no more, at once; below a majority nothing is left.
+BOOST_AUTO_TEST_CASE(missing_drops)
+{
+    claim c = granted_by_all(3);
+    c.missing(2);
+    BOOST_TEST(c.valid_until() == ends(0ms));
+    BOOST_TEST(c.has_majority(at(500ms)));
+    c.missing(0);
+    BOOST_TEST(c.valid_until() == core::long_ago);
+    BOOST_TEST(!c.has_majority(at(0ms)));
+    BOOST_TEST(!c.may_hold(0));
+    BOOST_TEST(c.may_hold(1));
+}
+
+// Only an answer is worth anything: whatever else is under way to a node that has granted. Found by
+// the simulator: 284295.
+BOOST_AUTO_TEST_CASE(a_second_request_lends_nothing)
+{
+    claim c = granted_by_all(3);
+    for (std::size_t i = 0; i < 3; ++i)
+        c.sent(i, at(500ms));
+    BOOST_TEST(c.valid_until() == ends(1ms));
+    for (std::size_t i = 0; i < 3; ++i)
+        c.renewed(i, at(100ms));
+    BOOST_TEST(c.valid_until() == ends(100ms));
+    c.missing(0);
+    c.missing(1);
+    BOOST_TEST(c.valid_until() == core::long_ago);
+    c.granted(0, at(500ms)); // after it was missing
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
+// A renewal that found nothing says nothing of a request that was sent after it.
+BOOST_AUTO_TEST_CASE(missing_before_it_was_asked_again)
+{
+    claim c = granted_by_all(3);
+    c.sent(2, at(10ms));
+    c.missing(2);
+    BOOST_TEST(c.may_hold(2));
+    c.answered(2);
+    c.missing(2);
+    BOOST_TEST(!c.may_hold(2));
+}
+
+// A node that forgot our key and was given it again proves nothing about the time between: however
+// often it is renewed, it never counts, and it can never stand in for a member of the majority.
+BOOST_AUTO_TEST_CASE(healed_nodes_never_count)
+{
+    claim c = granted_by_all(3);
+    c.missing(0);
+    c.at[0].repairing = true;
+    BOOST_TEST(c.may_hold(0)); // to be deleted in any case
+    c.at[0].repairing = false;
+    c.repaired(0);
+    BOOST_TEST(c.may_hold(0));
+    c.renewed(0, at(400ms));
+    c.renewed(1, at(400ms));
+    BOOST_TEST(c.valid_until() == ends(2ms)); // of nodes 1 and 2, the lesser
+    c.renewed(0, at(800ms));
+    c.missing(2);
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
+// The outcome of a release, for everything that one to five nodes can have said: released with a
+// majority of deletions, expired once there cannot be one any more, and undecided in between.
+BOOST_AUTO_TEST_CASE(judge_release_for_everything_nodes_can_say)
+{
+    enum answer { absent, open, deleted, not_ours, answers };
+    for (std::size_t n = 1; n <= 5; ++n) {
+        std::vector<int> said(n, absent);
+        for (bool more = true; more;) {
+            claim c = claim_over(n);
+            std::size_t gone = 0, waiting = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                if (said[i] == absent)
+                    continue;
+                c.sent(i, at(0ms));
+                c.granted(i, at(0ms));
+                if (said[i] == open)
+                    ++waiting;
+                else
+                    c.deleted(i, said[i] == deleted);
+                gone += said[i] == deleted ? 1u : 0u;
+            }
+            const auto v = c.judge_release();
+            const std::size_t needed = n / 2 + 1;
+            BOOST_REQUIRE(v.decided == (gone >= needed || gone + waiting < needed));
+            const auto expected = gone >= needed            ? release_outcome::released
+                                  : gone + waiting < needed ? release_outcome::expired
+                                                            : release_outcome::unconfirmed;
+            BOOST_REQUIRE(v.outcome == expected);
+
+            std::size_t i = 0;
+            while (i < n && ++said[i] == answers)
+                said[i++] = absent;
+            more = i < n;
+        }
+    }
+}
+
+// In fenced mode a node is ours while it counts for the token; until it is raised it is asked.
+BOOST_AUTO_TEST_CASE(states_follow_the_token)
+{
+    claim c = claim_over(5);
+    c.begin_fence(1024);
+    for (std::size_t i = 0; i < 5; ++i) {
+        c.sent(i, at(0ms));
+        c.answered(i);
+    }
+    c.granted(0, at(0ms), 1024);
+    c.granted(1, at(0ms), 2048);
+    c.granted(2, at(0ms), 2048);
+    BOOST_TEST((c.at[0].state == key::asked));
+    BOOST_TEST((c.at[1].state == key::ours));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+    BOOST_TEST(c.votes().count(vote::granted) == 2u);
+    BOOST_REQUIRE(c.fence->round.next_write_back().has_value());
+    c.renewed(0, at(10ms)); // proves nothing
+    BOOST_TEST((c.at[0].state == key::asked));
+    c.written_back(0, write_back_answer::ok);
+    BOOST_TEST((c.at[0].state == key::ours));
+    BOOST_TEST(c.valid_until() == ends(0ms));
+    c.granted(3, at(0ms), 4096);
+    c.granted(4, at(0ms), 1024);
+    BOOST_REQUIRE(c.fence->round.next_write_back().has_value());
+    c.written_back(4, write_back_answer::lost);
+    for (const std::size_t i : {3u, 4u}) {
+        BOOST_TEST((c.at[i].state == key::repaired));
+        BOOST_TEST(c.may_hold(i));
+    }
+}
+
+// A node that has lost our key, and has it again by the time it is raised, does not count.
+BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
+{
+    claim c = claim_over(2);
+    c.begin_fence(1024);
+    c.sent(0, at(0ms));
+    c.answered(0);
+    c.granted(0, at(0ms), 1024);
+    BOOST_TEST((c.at[0].state == key::ours));
+    c.missing(0);
+    c.sent(0, at(10ms)); // a confirmation
+    c.sent(1, at(0ms));
+    c.answered(1);
+    c.granted(1, at(0ms), 2048);
+    BOOST_REQUIRE(c.fence->round.next_write_back().has_value());
+    c.written_back(0, write_back_answer::ok);
+    BOOST_TEST((c.at[0].state == key::repaired));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
+// A node that grants a second time changes nothing; had it lost our key before, it never counts
+// again.
+BOOST_AUTO_TEST_CASE(the_first_grant_counts)
+{
+    claim c = claim_over(1);
+    c.begin_fence(1024);
+    c.sent(0, at(0ms));
+    c.granted(0, at(0ms), 2048);
+    c.granted(0, at(300ms), 4096);
+    BOOST_TEST((c.at[0].state == key::ours));
+    BOOST_TEST(c.valid_until() == ends(0ms));
+    BOOST_TEST(c.fence->round.token() == 2048u);
+    c.answered(0);
+    c.missing(0);
+    c.granted(0, at(400ms), 6144);
+    BOOST_TEST((c.at[0].state == key::repaired));
+    BOOST_TEST(c.valid_until() == core::long_ago);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,185 @@
+// One node, by scripted bytes: its connection comes, goes, and comes back.
+#include "redis/node_session.hpp"
+
+#include "support/session_fixture.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+using namespace holdfast::redis;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::error_code;
+namespace core = holdfast::core;
+
+BOOST_FIXTURE_TEST_SUITE(redlock_node_connection, session_fixture)
+
+// A session wants a connection, greets, and is ready only when all of the greeting is answered.
+BOOST_AUTO_TEST_CASE(connects)
+{
+    BOOST_TEST((session.now() == reach::soon));
+    open();
+    BOOST_TEST(session.output().starts_with("*5\r\n$5\r\nHELLO\r\n"));
+    BOOST_TEST((session.now() == reach::soon));
+    greet();
+    BOOST_TEST(told() == "ready ");
+    BOOST_TEST(session.stats().connected);
+    BOOST_TEST(session.stats().connects == 1u);
+    BOOST_TEST(!session.stats().last_error);
+    BOOST_TEST(session.run_id() == "abc");
+    BOOST_TEST(session.wake_at() == core::never);
+}
+
+// Connection and greeting together have the connect timeout.
+BOOST_AUTO_TEST_CASE(connect_timeout)
+{
+    open();
+    wake_until(at(2s - 1ns));
+    BOOST_TEST(session.wants_open());
+    wake_until(at(2s));
+    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(told() == "down ");
+    BOOST_TEST((session.now() == reach::down));
+    BOOST_TEST((session.last_failure().code == errc::no_reply));
+}
+
+// The pauses between vain attempts grow up to the limit; after a connection that had lasted, the
+// first attempt comes at once, and is worth waiting for.
+BOOST_AUTO_TEST_CASE(reconnects)
+{
+    wake_until(now);
+    core::duration limit = 50ms, longest{};
+    for (int failure = 0; failure < 40; ++failure) {
+        session.closed(holdfast::asio::error::connection_refused, now);
+        const core::time_point refused = now;
+        if (!session.wants_open()) {
+            BOOST_TEST((session.now() == reach::down));
+            now = session.wake_at();
+            session.wake(now);
+        }
+        BOOST_REQUIRE(session.wants_open());
+        BOOST_REQUIRE(now - refused <= limit);
+        longest = std::max(longest, now - refused);
+        limit = std::min<core::duration>(limit * 2, 2s);
+    }
+    BOOST_TEST(longest > core::duration(1s));
+    BOOST_TEST((session.last_failure().code == holdfast::asio::error::connection_refused));
+    connect();
+    now += 1s;
+    session.closed(holdfast::asio::error::eof, now);
+    BOOST_TEST(session.wants_open());
+    BOOST_TEST((session.now() == reach::soon));
+}
+
+// A connection that breaks at once, again and again, is not tried in a tight loop.
+BOOST_AUTO_TEST_CASE(connections_that_do_not_last)
+{
+    int at_once = 0;
+    for (int i = 0; i < 20; ++i) {
+        connect();
+        session.closed(holdfast::asio::error::eof, now);
+        at_once += session.wants_open() ? 1 : 0;
+        if (!session.wants_open())
+            wake_until(session.wake_at());
+    }
+    BOOST_TEST(at_once <= 1);
+}
+
+// A node that its owner does not want is refused with the owner's reason.
+BOOST_AUTO_TEST_CASE(not_admitted)
+{
+    objection = "the same server as b:2";
+    open();
+    greet();
+    BOOST_TEST(told() == "down ");
+    BOOST_TEST(session.stats().reason == objection);
+    BOOST_TEST((session.stats().last_error == errc::misconfigured_node));
+    BOOST_TEST(!session.wants_open());
+}
+
+// A wrong password is named as such, without being repeated.
+BOOST_AUTO_TEST_CASE(wrong_password)
+{
+    open();
+    receive("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+    BOOST_TEST((session.stats().last_error == errc::authentication_failed));
+    BOOST_TEST(session.stats().reason.find("s3cret") == std::string::npos);
+    BOOST_TEST(told() == "down ");
+}
+
+// After shut() there is no way back.
+BOOST_AUTO_TEST_CASE(shut)
+{
+    connect();
+    send(1);
+    session.shut(now);
+    BOOST_TEST(told() == "1? down ");
+    BOOST_TEST(!session.wants_open());
+    session.closed(error_code(), now);
+    wake_until(at(1h));
+    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(session.wake_at() == core::never);
+    BOOST_TEST((session.now() == reach::down));
+}
+
+// The last trouble with a node can be read when the locker is closed: people look then.
+BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
+{
+    connect();
+    send(1);
+    receive("-OOM full\r\n");
+    session.shut(now);
+    BOOST_TEST((session.stats().last_error == errc::node_error));
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+    session.shut(now);
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+
+    session_fixture refused, well;
+    refused.wake_until(now);
+    refused.session.closed(holdfast::asio::error::connection_refused, now);
+    refused.session.shut(now);
+    BOOST_TEST(refused.session.stats().reason.starts_with("Connection refused"));
+    well.connect();
+    well.session.shut(now);
+    BOOST_TEST((well.session.stats().last_error == errc::closed));
+    BOOST_TEST(well.session.stats().reason == "the locker was closed");
+}
+
+// A port of another kind is called by its name, as soon as the first bytes tell.
+BOOST_AUTO_TEST_CASE(ports_of_another_kind)
+{
+    const std::pair<std::string, std::string> others[]{
+        {"HTTP/1.1 400 Bad Request\r\n", "the port speaks HTTP, not the protocol of Redis"},
+        {"\x15\x03\x03", "the port speaks TLS, which was not asked for"},
+        {"\x16\x03", "the port speaks TLS, which was not asked for"}};
+    for (const auto& [bytes, text] : others) {
+        session_fixture at_once, one_by_one;
+        at_once.open();
+        at_once.receive(bytes);
+        BOOST_TEST(at_once.session.stats().reason == text);
+        BOOST_TEST((at_once.session.last_failure().code == errc::protocol_error));
+        BOOST_TEST(!at_once.session.wants_open());
+        one_by_one.open();
+        for (std::size_t i = 0; one_by_one.session.wants_open() && i < bytes.size(); ++i)
+            one_by_one.receive(bytes.substr(i, 1));
+        BOOST_TEST((one_by_one.session.last_failure().code == errc::protocol_error));
+    }
+    open();
+    receive("-HTTP/ is not spoken here\r\n");
+    BOOST_TEST(session.stats().reason.find("the port speaks") == std::string::npos);
+}
+
+// One that was never woken before it was shut is over as well.
+BOOST_AUTO_TEST_CASE(shut_before_the_start)
+{
+    session.shut(now);
+    BOOST_TEST(!session.wants_open());
+    wake_until(at(1h));
+    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(session.wake_at() == core::never);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

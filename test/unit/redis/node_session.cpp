@@ -1,0 +1,300 @@
+// One node, by scripted bytes: requests, replies, silence.
+#include "redis/node_session.hpp"
+
+#include "support/session_fixture.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+using namespace holdfast::redis;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::error_code;
+namespace core = holdfast::core;
+
+BOOST_FIXTURE_TEST_SUITE(redlock_node_session, session_fixture)
+
+// Replies belong to requests in the order in which these were sent.
+BOOST_AUTO_TEST_CASE(replies_in_order)
+{
+    connect();
+    for (const std::uint64_t r : {1u, 2u, 3u})
+        session.send("x", {.reference = r, .sent = now});
+    BOOST_TEST(session.output() == "xxx");
+    session.written(2, now);
+    BOOST_TEST(session.output() == "x");
+    receive(":10\r\n:2");
+    BOOST_TEST(told() == "1=10 ");
+    receive("0\r\n>1\r\n+a hint\r\n:30\r\n"); // a push is nobody's reply
+    BOOST_TEST(told() == "2=20 push:a hint 3=30 ");
+    BOOST_TEST(session.outstanding() == 0u);
+}
+
+// A timeout is only counted: the request keeps its place, and its late reply is its own.
+BOOST_AUTO_TEST_CASE(late_replies)
+{
+    connect();
+    send(1);
+    now += 1s;
+    session.count_timeout();
+    BOOST_TEST((session.last_failure().code == errc::no_reply));
+    send(2);
+    receive(":1\r\n:2\r\n");
+    BOOST_TEST(told() == "1=1 2=2 ");
+    BOOST_TEST(session.stats().timeouts == 1u);
+    BOOST_TEST(!session.last_failure().code); // it works again
+}
+
+// When the connection breaks, each request is an orphan once, in order, and nothing is sent again.
+BOOST_AUTO_TEST_CASE(orphans)
+{
+    connect();
+    now += 1s;
+    for (const std::uint64_t r : {1u, 2u, 3u})
+        send(r);
+    receive(":1\r\n");
+    session.closed(holdfast::asio::error::connection_reset, now);
+    BOOST_TEST(told() == "1=1 2? 3? down ");
+    session.opened(now);
+    BOOST_TEST(session.output().find('x') == std::string_view::npos);
+    greet();
+    BOOST_TEST(told() == "ready ");
+}
+
+// What is not the protocol closes the connection, and so does a reply that nobody asked for.
+BOOST_AUTO_TEST_CASE(protocol_errors)
+{
+    for (const std::string& bytes : {std::string("?what\r\n"), std::string(":1\r\n:2\r\n")}) {
+        session_fixture f;
+        f.connect();
+        f.send(1);
+        f.receive(bytes);
+        BOOST_TEST(!f.session.wants_open());
+        BOOST_TEST((f.session.last_failure().code == errc::protocol_error));
+        BOOST_TEST(f.heard.ends_with("down "));
+        f.heard.clear();
+        f.session.closed(error_code(), f.now);
+        BOOST_TEST(f.heard == ""); // told once
+    }
+}
+
+// A node that says that it is no primary (any more) is let go, after its answer was delivered.
+BOOST_AUTO_TEST_CASE(a_disqualified_node)
+{
+    connect();
+    send(1);
+    send(2);
+    receive("-READONLY You can't write against a read only replica.\r\n:1\r\n");
+    BOOST_TEST(told() == "1=READONLY You can't write against a read only replica. 2? down ");
+    BOOST_TEST(!session.wants_open());
+    session.closed(error_code(), now);
+    BOOST_TEST(session.wake_at() >= now + 1s); // somebody has to mend it first
+    BOOST_TEST((session.now() == reach::down));
+}
+
+// An ordinary error is remembered until something works again, and closes nothing.
+BOOST_AUTO_TEST_CASE(an_ordinary_error)
+{
+    connect();
+    send(1);
+    receive("-OOM full\r\n");
+    BOOST_TEST(session.stats().reason == "OOM full");
+    BOOST_TEST(session.stats().connected);
+    send(2);
+    receive("-NOSCRIPT no\r\n"); // mended by sending the text: no failure
+    BOOST_TEST(session.stats().reason == "OOM full");
+    send(3);
+    receive("+OK\r\n");
+    BOOST_TEST(session.stats().reason == "");
+}
+
+// Silence while a request is unanswered closes the connection in the end: only an answer prolongs
+// it, and not a byte of one, nor a push. An idle connection may be silent for ever.
+BOOST_AUTO_TEST_CASE(silence)
+{
+    connect();
+    wake_until(at(1h));
+    send(1);
+    send(2);
+    BOOST_TEST(session.wake_at() == now + 10s);
+    wake_until(at(1h + 5s));
+    receive(":1\r\n");
+    BOOST_TEST(told() == "1=1 ");
+    BOOST_TEST(session.wake_at() <= now + 10s);
+    wake_until(at(1h + 14s));
+    receive(">1\r\n+hint\r\n:");
+    BOOST_TEST(told() == "push:hint ");
+    wake_until(at(1h + 15s - 1ns));
+    BOOST_TEST(told() == "");
+    wake_until(at(1h + 15s));
+    BOOST_TEST(told() == "2? down ");
+    BOOST_TEST((session.last_failure().code == errc::no_reply));
+    BOOST_TEST(!session.wants_open());
+}
+
+// Something between us and the node has swallowed the first request: each reply is taken for that
+// to the request before. That is found however long the replies go on, by a question to which there
+// is one answer only.
+BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
+{
+    connect();
+    send(1); // and lost
+    int seconds = 0;
+    for (bool asked = false; session.wants_open() && seconds < 100; ++seconds) {
+        session.written(session.output().size(), now);
+        send(static_cast<std::uint64_t>(seconds) + 2);
+        session.written(session.output().size(), now);
+        receive(asked ? "$40\r\n" + std::string(release_script.digest) + "\r\n" : "+OK\r\n");
+        wake_until(now + 1s);
+        asked = session.output().find("SCRIPT") != std::string_view::npos;
+    }
+    BOOST_TEST(seconds == 11);
+    BOOST_TEST(session.last_failure().text == "it answers requests out of order");
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(told().ends_with("12? down "));
+}
+
+// A node that always has something left to do, and answers all of it in turn, is not given up
+// however long that takes: it is asked that question now and then.
+BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
+{
+    connect();
+    const std::string digest = "$40\r\n" + std::string(release_script.digest) + "\r\n";
+    std::string unanswered(8, 'x'); // requests; a `c` is the question
+    for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
+        send(r);
+    session.written(session.output().size(), now);
+    int asked = 0;
+    for (std::uint64_t r = 9; r < 100; ++r) {
+        wake_until(now + 9s);
+        if (!session.output().empty()) {
+            BOOST_TEST(session.output().find("SCRIPT") != std::string_view::npos);
+            session.written(session.output().size(), now);
+            unanswered += 'c';
+            ++asked;
+        }
+        receive(unanswered.front() == 'c' ? digest : ":1\r\n");
+        unanswered.erase(0, 1);
+        send(r);
+        session.written(session.output().size(), now);
+        unanswered += 'x';
+    }
+    BOOST_TEST(session.wants_open());
+    BOOST_TEST(asked > 5);
+    BOOST_TEST(told().find('?') == std::string::npos);
+}
+
+// What a node says without being asked costs us time: a flood of it ends the connection, and the
+// next one comes after a pause.
+BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
+{
+    connect();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 20'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::at_first + 1);
+    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(session.last_failure().text == "it says far more than it is asked");
+    session.closed(error_code(), now);
+    BOOST_TEST(session.wake_at() >= now + 1s);
+
+    // Not more than a thousand a second, for as long as it likes.
+    session_fixture slow, fast;
+    slow.connect();
+    fast.connect();
+    for (int i = 0; i < 100'000; ++i) {
+        slow.now += 1ms;
+        slow.receive(">1\r\n+x\r\n");
+        fast.now += 500us;
+        if (fast.session.wants_open())
+            fast.receive(">1\r\n+x\r\n");
+    }
+    BOOST_TEST(slow.session.wants_open());
+    BOOST_TEST(!fast.session.wants_open());
+}
+
+// What follows from our requests is no flood, at any rate; but it is not saved up for ever.
+BOOST_AUTO_TEST_CASE(pushes_that_were_asked_for)
+{
+    connect();
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        receive(":1\r\n>1\r\n+x\r\n>1\r\n+x\r\n");
+    }
+    BOOST_TEST(session.wants_open());
+    for (std::uint64_t r = 1; r <= 100'000; ++r) {
+        send(r);
+        receive(":1\r\n");
+    }
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < 200'000; ++taken)
+        receive(">1\r\n+x\r\n");
+    BOOST_TEST(taken == push_allowance::most + 1);
+}
+
+// A long push costs as much as many short ones.
+BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
+{
+    connect();
+    const std::string many = ">1000\r\n" + [] {
+        std::string values;
+        for (int i = 0; i < 1000; ++i)
+            values += ":1\r\n";
+        return values;
+    }();
+    std::int64_t taken = 0;
+    for (; session.wants_open() && taken < push_allowance::at_first; ++taken)
+        receive(many);
+    BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
+}
+
+// Too many requests, too many bytes, or a long silence: requests that may be left out should be.
+BOOST_AUTO_TEST_CASE(congestion)
+{
+    connect();
+    for (std::uint64_t r = 1; r <= 15; ++r)
+        send(r);
+    BOOST_TEST(!session.congested(now));
+    send(16);
+    BOOST_TEST(session.congested(now));
+    receive(":1\r\n");
+    BOOST_TEST(!session.congested(now + 1s));
+    BOOST_TEST(session.congested(now + 1s + 1ns));
+    session.send(std::string(1000, 'x'), {.reference = 17, .kind = 0, .sent = now});
+    BOOST_TEST(session.congested(now));
+}
+
+// The time of a request counts from when its last byte leaves, not from when it was queued. That
+// is told where it makes a difference.
+BOOST_AUTO_TEST_CASE(a_request_is_asked_when_its_last_byte_leaves)
+{
+    connect();
+    session.send("first", {.reference = 1, .sent = now});
+    session.send("second", {.reference = 2, .sent = now});
+    now += 1ms;
+    session.written(7, now); // and two bytes of the second
+    BOOST_TEST(heard == "");
+    now += 300ms;
+    session.written(4, now);
+    BOOST_TEST(heard == "2 late ");
+    now += 700ms;
+    BOOST_TEST(session.answers_within(1s, now));
+    receive(":1\r\n");
+    now += 1s;
+    BOOST_TEST(session.answers_within(1s, now));
+    BOOST_TEST(!session.answers_within(1s, now + 1ns));
+}
+
+// Who answers what has not been sent yet answers something else.
+BOOST_AUTO_TEST_CASE(a_reply_to_what_has_not_been_sent)
+{
+    connect();
+    session.send("x", {.reference = 1, .sent = now});
+    receive_early(":1\r\n");
+    BOOST_TEST(session.last_failure().text == "a reply that nobody asked for");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

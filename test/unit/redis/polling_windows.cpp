@@ -1,0 +1,105 @@
+#include "redis/polling_windows.hpp"
+
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct windows_fixture {
+    redis::polling_windows windows;
+    core::polling_params terms{.window_ms = 200, .period_ms = 5000};
+
+    bool is_due(core::duration when, bool after_turns = false) const
+    {
+        return windows.is_due(1, terms, after_turns, at(when));
+    }
+    // Clients wait for the resource all the time.
+    void contend(core::duration from, core::duration to)
+    {
+        for (; from < to; from += 100ms)
+            windows.note_contention(1, at(from));
+    }
+};
+
+BOOST_FIXTURE_TEST_SUITE(redlock_polling_windows, windows_fixture)
+
+BOOST_AUTO_TEST_CASE(turns_of_one_process_are_reason_enough)
+{
+    BOOST_TEST(!is_due(0s));
+    BOOST_TEST(is_due(0s, true));
+    windows.opened(1, terms, at(0s));
+    BOOST_TEST(!is_due(4999ms, true));
+    BOOST_TEST(is_due(5s, true));
+    BOOST_TEST(!is_due(5s));
+}
+
+BOOST_AUTO_TEST_CASE(so_is_a_period_of_contention)
+{
+    contend(0s, 6s);
+    BOOST_TEST(!is_due(4999ms));
+    BOOST_TEST(is_due(5s));
+    BOOST_TEST(!windows.is_due(2, terms, false, at(5s)));
+    windows.opened(1, terms, at(5s));
+    contend(6s, 10s);
+    BOOST_TEST(!is_due(9999ms));
+    BOOST_TEST(is_due(10s));
+}
+
+// A resource may be held for longer than that by each.
+BOOST_AUTO_TEST_CASE(nothing_heard_is_nothing_changed)
+{
+    windows.note_contention(1, at(0s));
+    BOOST_TEST(is_due(1h));
+}
+
+// What is free for an instant helps nobody who polls; what is free for a second has no need of
+// windows.
+BOOST_AUTO_TEST_CASE(a_resource_that_is_free)
+{
+    contend(0s, 3s);
+    windows.note_free(1);
+    contend(3s, 5s);
+    windows.note_free(1);
+    BOOST_TEST(is_due(5s));
+    BOOST_TEST(!is_due(6s));
+    contend(6s, 11s);
+    BOOST_TEST(!is_due(10'999ms));
+    BOOST_TEST(is_due(11s));
+}
+
+// Another process has opened the last one. The next may be due soon.
+BOOST_AUTO_TEST_CASE(a_window_that_was_not_due)
+{
+    contend(0s, 6s);
+    windows.refused(1, terms, at(5s));
+    BOOST_TEST(!is_due(5624ms));
+    BOOST_TEST(is_due(5625ms));
+}
+
+BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
+{
+    terms.window_ms = 0;
+    contend(0s, 6s);
+    BOOST_TEST(!is_due(6s, true));
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_bounded)
+{
+    windows.note_contention(1, at(0s));
+    for (std::uint64_t resource = 2; resource <= 4096; ++resource)
+        windows.note_contention(resource, at(0s));
+    BOOST_TEST(is_due(5s));
+    windows.note_contention(1, at(0s));
+    BOOST_TEST(is_due(5s));
+    windows.note_contention(5000, at(0s));
+    BOOST_TEST(!is_due(5s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,284 @@
+// Renewal, healing and loss of leases of the redlock core, over model nodes.
+#include "redis/redlock_core.hpp"
+
+#include "support/model_cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+namespace core = holdfast::core;
+
+BOOST_AUTO_TEST_SUITE(redlock_keep)
+
+// Many leases are renewed in one call to each node, at most a hundred at a time.
+BOOST_AUTO_TEST_CASE(renews_in_batches)
+{
+    model_cluster c(3);
+    c.run();
+    std::vector<core::claim_id> all;
+    for (std::uint64_t i = 0; i < 101; ++i)
+        all.push_back(c.acquire(i, 'x', "R" + std::to_string(i)));
+    c.pass(300ms);
+    c.core->renew(all, false, c.now);
+    c.run();
+    for (model_node& n : c.nodes) {
+        BOOST_TEST(n.log.size() == 2u);
+        BOOST_TEST(n.log.back() == "RENEW R100");
+    }
+    std::size_t confirmed = 0;
+    while (const auto e = c.core->next_event()) {
+        BOOST_TEST(e->kind == core::event_kind::validity);
+        BOOST_TEST(e->valid_until == c.now + 988ms);
+        ++confirmed;
+    }
+    BOOST_TEST(confirmed == all.size());
+}
+
+// A node that has forgotten the script is sent its text.
+BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_as_text)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].server.forget_scripts();
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.events() == "7 valid for 988");
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, RENEW A by text");
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 released");
+    BOOST_TEST(c.nodes[0].commands() == "PASS A, PASS A by text");
+    BOOST_TEST(!c.core->nodes()[0].last_error);
+}
+
+// While a renewal is unanswered no second one is sent, unless somebody asks for just that.
+BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].silent = true;
+    c.renew(id);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+    c.renew(id, true);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+    c.nodes[0].silent = false;
+    c.run();
+    c.events();
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A");
+}
+
+// A node with much to do, or one that stands still, gets the renewals of leases all the same: as
+// soon as it goes on, they are what it finds.
+BOOST_AUTO_TEST_CASE(renewals_are_sent_whatever_else_is_under_way)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].silent = true;
+    c.ask(8, 'y', "B");
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "SET B, PASS B, RENEW A");
+    c.pass(600ms);
+    for (std::uint64_t tag = 9; tag < 60; ++tag)
+        c.ask(tag, 'y', "B" + std::to_string(tag));
+    c.run();
+    c.nodes[0].commands();
+    const auto late = c.ask(60, 'z', "C");
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.events().find("60 granted") != std::string::npos);
+    c.nodes[0].silent = true;
+    c.ask(61, 'y', "D");
+    c.pass(200ms);
+    c.renew(late);
+    BOOST_TEST(c.nodes[0].commands().ends_with("RENEW C"));
+}
+
+// Silence neither lengthens nor ends a lease.
+BOOST_AUTO_TEST_CASE(silence_is_not_told)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.pass(300ms);
+    c.nodes[1].silent = c.nodes[2].silent = true;
+    c.renew(id);
+    c.pass(100ms);
+    BOOST_TEST(c.events() == ""); // one of three is no majority
+    c.nodes[1].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "7 valid for 888"); // from when it was asked
+}
+
+// A minority that has lost the key is given it again, and others stay out; the lease goes on.
+BOOST_AUTO_TEST_CASE(a_minority_is_healed)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].forget_keys();
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.events() == "7 valid for 988");
+    BOOST_TEST(c.holders() == 2u);
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.holders() == 3u);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A");
+    BOOST_TEST(c.events() == "7 valid for 988");
+}
+
+// Simulated seed 6067: a node that refuses to be healed may hold our own first SET, which came late
+// over an old connection. It is asked before it is sent a SET again.
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_be_healed_is_asked_again)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].forget_keys();
+    c.pass(100ms);
+    c.renew(id);
+    c.nodes[0].command({"SET", "A", std::string(32, 'x'), "PX", "900"}, c.now);
+    c.pass(100ms);
+    c.renew(id);
+    c.pass(100ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A, RENEW A");
+    BOOST_TEST(c.holders() == 3u);
+}
+
+// A healed node proves nothing about the time before: it does not make up for the loss of another.
+BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].forget_keys();
+    for (int i = 0; i < 3; ++i) { // missing, healed, renewed
+        c.pass(200ms);
+        c.renew(id);
+    }
+    BOOST_TEST(c.holders() == 3u);
+    c.events();
+    c.nodes[1].forget_keys();
+    c.pass(200ms);
+    c.renew(id);
+    BOOST_TEST(c.events().starts_with("7 lost"));
+}
+
+// When a majority has lost the key, the lease is lost at once, and what is left is deleted.
+BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].forget_keys();
+    c.occupy(1);
+    c.renew(id);
+    BOOST_TEST(c.events().starts_with("7 lost"));
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 expired");
+    BOOST_TEST(c.holders() == 0u);
+    BOOST_TEST(c.nodes[1].owner("A", c.now) == "another");
+}
+
+// What is no majority any more is not given to anybody again: a renewal never makes a lease.
+BOOST_AUTO_TEST_CASE(nothing_is_healed_without_a_majority)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    for (model_node& n : c.nodes)
+        n.forget_keys();
+    c.renew(id);
+    c.renew(id);
+    BOOST_TEST(c.holders() == 0u);
+    for (model_node& n : c.nodes)
+        BOOST_TEST(n.commands() == "RENEW A");
+}
+
+// A lease survives that the connection to a node breaks, and is renewed there when it is back.
+BOOST_AUTO_TEST_CASE(connections_may_break)
+{
+    model_cluster c(3);
+    c.run();
+    c.pass(200ms);
+    const auto id = c.acquire(7);
+    for (std::size_t i = 0; i < 3; ++i) {
+        c.nodes[i].silent = true;
+        c.renew(id);
+        c.nodes[i].disconnect(*c.core->connections()[i], c.now);
+        c.nodes[i].silent = false;
+        c.pass(200ms);
+        c.renew(id);
+    }
+    BOOST_TEST(c.events().find("lost") == std::string::npos);
+    BOOST_TEST(c.holders() == 3u);
+}
+
+// An answer of the wrong type ends that connection, as does one of the wrong length, and changes
+// nothing else.
+BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].errors["RENEW"] = "ERR x\r\n+and something else"; // two replies to one request
+    c.renew(id);
+    BOOST_TEST(c.events() == "");
+    BOOST_TEST(!c.core->nodes()[0].connected);
+    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::protocol_error));
+    BOOST_TEST(c.core->nodes()[1].connected);
+}
+
+// A node that connects only after a majority has granted is asked then, and counts: without it the
+// first lease of a process would have no node to spare.
+BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
+{
+    model_cluster c(3);
+    c.nodes[2].deaf = true; // it connects, but the greeting stays unheard
+    c.run();
+    const auto id = c.ask(7);
+    c.run();
+    BOOST_TEST(c.events() == "7 granted for 988");
+    BOOST_TEST(c.nodes[2].commands() == "");
+
+    c.pass(100ms);
+    c.nodes[2].deaf = false;
+    c.run();
+    BOOST_TEST(c.nodes[2].commands() == "SET A");
+    BOOST_TEST(c.holders() == 3u);
+
+    c.nodes[0].forget_keys();
+    c.renew(id);
+    BOOST_TEST(c.core->nodes().size() == 3u);
+    BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one
+}
+
+// A node that does not even know a script that it has just been sent is not asked for ever.
+BOOST_AUTO_TEST_CASE(a_script_is_sent_as_text_only_once)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    for (const char* const script : {"RENEW", "DELETE", "PASS"})
+        c.nodes[0].errors[script] = "NOSCRIPT no such script";
+    c.pass(300ms);
+    c.renew(id);
+    BOOST_TEST(c.nodes[0].commands() == "RENEW A, RENEW A by text");
+    c.core->release(id, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 unconfirmed");
+    const std::string once = "PASS A, PASS A by text, DELETE A, DELETE A by text";
+    BOOST_TEST(c.nodes[0].commands() == once + ", " + once); // once more for the clean-up
+}
+
+BOOST_AUTO_TEST_SUITE_END()

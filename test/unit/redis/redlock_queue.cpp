@@ -1,0 +1,273 @@
+// Waiting for one's turn in the queue at the queue_node of a resource.
+#include "unit/redis/queue_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using core::queueing;
+
+BOOST_FIXTURE_TEST_SUITE(redlock_queue, queue_fixture)
+
+// A release hands the key to the next in the queue, who confirms it and asks the other nodes at the
+// same time: two round trips, and one request a node for each of the two.
+BOOST_AUTO_TEST_CASE(a_release_is_the_next_one_s_turn)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    BOOST_TEST(events() == "");
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(nodes[i].commands() == (i == a ? "PASS A, RENEW A" : "DELETE A, SET A"));
+    BOOST_TEST(holders('y') == 5u);
+    BOOST_TEST(!has_queue(a));
+}
+
+// Where nobody is before us, our turn is now.
+BOOST_AUTO_TEST_CASE(an_empty_queue)
+{
+    ask_in_turn(8, 'y');
+    BOOST_TEST(events() == "8 granted for 988");
+    BOOST_TEST(holders('y') == 5u);
+    BOOST_TEST(!has_queue(queue_node()));
+}
+
+// First come, first served.
+BOOST_AUTO_TEST_CASE(the_order_of_arrival)
+{
+    auto holder = acquire(1, 'a');
+    std::vector<core::claim_id> waiting;
+    for (char token = 'b'; token <= 'e'; ++token)
+        waiting.push_back(ask_in_turn(static_cast<std::uint64_t>(token), token));
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        core->release(std::exchange(holder, waiting[i]), now);
+        run();
+        const std::string before = i == 0 ? "1" : std::to_string('a' + i);
+        BOOST_TEST(
+            events() == before + " released, " + std::to_string('b' + i) + " granted for 988");
+    }
+}
+
+// Who leaves the queue is not in anybody's way; nor is who was not heard to leave.
+BOOST_AUTO_TEST_CASE(those_who_are_gone)
+{
+    const auto first = acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    const std::string dead = std::string(32, 'd') + std::string(16, '0') + "holdfast:dead";
+    reply(a, {"ZADD", "A:holdfast:queue", "5", dead});
+    ask_in_turn(9, 'z');
+    core->abandon(leaves, now);
+    run();
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 9 granted for 988");
+    BOOST_TEST(holders('z') == 5u);
+}
+
+// That an attempt waits for its turn is told once, however often it asks again. One that is served
+// at once is never said to wait.
+BOOST_AUTO_TEST_CASE(a_wait_for_a_turn_is_told_once)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    pass(900ms);
+    BOOST_TEST(events() == "");
+    BOOST_TEST(told_to_wait == std::vector<std::uint64_t>{8}, boost::test_tools::per_element());
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    BOOST_TEST(told_to_wait.size() == 1u);
+}
+
+// The last one who leaves takes the queue with him.
+BOOST_AUTO_TEST_CASE(a_queue_that_nobody_needs)
+{
+    acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    BOOST_TEST(has_queue(a));
+    core->abandon(leaves, now);
+    run();
+    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(core->drained());
+    BOOST_TEST(holders('x') == 5u);
+}
+
+// He who leaves when the key is being handed to him hands it on.
+BOOST_AUTO_TEST_CASE(leaving_at_one_s_turn)
+{
+    const auto first = acquire(7, 'x');
+    const auto leaves = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    ask_in_turn(9, 'z');
+    nodes[a].silent = true; // the notification is on its way
+    core->release(first, now);
+    run();
+    core->abandon(leaves, now);
+    run();
+    nodes[a].silent = false;
+    run();
+    BOOST_TEST(events() == "7 released, 9 granted for 988");
+}
+
+// Nodes at which the deletion of the old holder is still under way are asked again.
+BOOST_AUTO_TEST_CASE(deletions_that_come_late)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i != a)
+            reply(i, {"SET", "A", "still there", "PX", i < 2 ? "2" : "8"});
+    }
+    core->release(first, now);
+    run();
+    BOOST_TEST(holders('y') == 1u);
+    pass(50ms);
+    BOOST_TEST(events() == "7 expired, 8 granted for 938, 8 valid for 941");
+    BOOST_TEST(holders('y') == 5u);
+}
+
+// But not for ever: somebody may hold them without the queue.
+BOOST_AUTO_TEST_CASE(nodes_that_go_on_refusing)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i != a)
+            occupy(i);
+    }
+    core->release(first, now);
+    pass(200ms);
+    BOOST_TEST(events().ends_with("8 refused: contended"));
+    BOOST_TEST(holders('y') == 0u);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(nodes[i].log.size() <= 12u);
+}
+
+// Where the queue is forbidden there is none, and an attempt is an attempt.
+BOOST_AUTO_TEST_CASE(nodes_without_a_queue)
+{
+    acquire(7, 'x');
+    for (model_node& n : nodes)
+        n.errors["ENQUEUE"] = n.errors["PASS"] = "NOPERM not for you";
+    BOOST_TEST(core->queues());
+    ask_in_turn(8, 'y');
+    BOOST_TEST(events() == "8 refused: contended");
+    BOOST_TEST(!core->queues());
+    ask_in_turn(9, 'z');
+    BOOST_TEST(events() == "9 refused: contended");
+    BOOST_TEST(core->drained());
+    BOOST_TEST(holders('x') == 5u);
+}
+
+// Trouble of the moment is no reason to choose another queue_node than others do.
+BOOST_AUTO_TEST_CASE(trouble_that_passes)
+{
+    const auto first = acquire(7, 'x');
+    const auto waits = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    nodes[a].errors["PASS"] = "MISCONF no snapshots";
+    core->abandon(waits, now);
+    run();
+    nodes[a].errors.clear();
+    ask_in_turn(9, 'z');
+    BOOST_TEST(queue_node() == a);
+    core->release(first, now);
+    pass(1600ms); // the other one still stood in the queue, and does not know that it is his turn
+    BOOST_TEST(events().find("9 granted") != std::string::npos);
+}
+
+// Once we know that others want a resource, we ask for our turn first.
+BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
+{
+    const auto first = acquire(7, 'x');
+    const auto second = ask_in_turn(8, 'y');
+    core->release(first, now);
+    run();
+    core->release(second, now); // nobody waits any more
+    run();
+    events();
+    for (model_node& n : nodes)
+        n.commands();
+    terms.queue = queueing::if_contended;
+    const auto third = ask(9, 'z');
+    run();
+    BOOST_TEST(nodes[0].log.front() == "SET A");
+    ask_in_turn(10, 'w');
+    queue_node();
+    core->release(third, now);
+    run();
+    terms.queue = queueing::if_contended;
+    ask(11, 'v');
+    run();
+    queue_node(); // was asked
+    BOOST_TEST(holders('w') == 5u);
+}
+
+// Whether anybody waits is asked of all nodes.
+BOOST_AUTO_TEST_CASE(probing_waiters)
+{
+    const auto first = acquire(7, 'x');
+    core->probe_waiters(first, now);
+    BOOST_TEST(core->probing_waiters(first));
+    run();
+    BOOST_TEST(!core->probing_waiters(first));
+    BOOST_TEST(events() == "7 alone");
+    ask_in_turn(8, 'y');
+    core->probe_waiters(first, now);
+    run();
+    BOOST_TEST(events() == "");
+    BOOST_TEST(!core->probing_waiters(first));
+}
+
+// Whoever was granted the queue_node's key, which is not ours, waits for the other nodes and stands
+// in no queue. Found by the simulator: 80327.
+BOOST_AUTO_TEST_CASE(an_arbiter_that_has_not_granted_knows_nothing_of_others)
+{
+    const std::size_t a = queue_node_of_nobody();
+    occupy(a);
+    const auto first = acquire(7, 'x');
+    core->probe_waiters(first, now);
+    BOOST_TEST(!core->probing_waiters(first));
+    run();
+    BOOST_TEST(events() == "");
+    BOOST_TEST(nodes[a].commands() == "");
+}
+
+// A renewal that finds nothing says nothing of a request that was sent after it.
+BOOST_AUTO_TEST_CASE(what_is_asked_again_is_cleaned_up)
+{
+    const auto first = acquire(7, 'x');
+    const auto second = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    const std::size_t late = a == 0 ? 1 : 0;
+    reply(late, {"SET", "A", "still there", "PX", "1"});
+    nodes[late].deaf = true;
+    core->release(first, now);
+    run();
+    renew(second, true); // behind the first request
+    nodes[late].deaf = false;
+    run();
+    nodes[late].silent = true;
+    pass(2ms);
+    core->release(second, now);
+    nodes[late].silent = false;
+    pass(100ms);
+    BOOST_TEST(holders('y') == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

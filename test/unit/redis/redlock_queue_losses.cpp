@@ -1,0 +1,315 @@
+// What happens when the queue cannot tell: nothing is lost but time.
+#include "unit/redis/queue_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+BOOST_FIXTURE_TEST_SUITE(redlock_queue_losses, queue_fixture)
+
+// What the queue_node hands over counts once it has confirmed that the key is ours.
+BOOST_AUTO_TEST_CASE(a_hand_over_that_is_not_confirmed)
+{
+    queue_fixture c(1);
+    const auto first = c.acquire(7, 'x');
+    c.ask_in_turn(8, 'y');
+    c.nodes[0].silent = true;
+    c.core->release(first, c.now);
+    c.run();
+    c.reply(0, {"SET", "A", "another"}); // in between
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "7 released, 8 refused: contended");
+}
+
+// A notification may be lost, and with it the hand-over: its ttl is short, and who waits asks.
+BOOST_AUTO_TEST_CASE(a_hand_over_to_nobody)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    core->release(first, now);
+    nodes[a].deaf = nodes[a].silent = true;
+    run();
+    nodes[a].deaf = false;
+    // Somebody is told, and does nothing.
+    reply(a, {"SET", "A", std::string(32, 'f'), "PX", "500"});
+    nodes[a].silent = false;
+    pass(1600ms);
+    BOOST_TEST(events().find("8 granted") != std::string::npos);
+}
+
+// The queue itself may be lost: who waits asks for his place once a second.
+BOOST_AUTO_TEST_CASE(a_queue_that_is_lost)
+{
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    reply(a, {"DEL", "A:holdfast:queue"});
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released");
+    pass(1s);
+    BOOST_TEST(events().starts_with("8 granted"));
+}
+
+// An queue_node that is silent is left for the next one, and its late word is as good as any.
+BOOST_AUTO_TEST_CASE(a_silent_arbiter)
+{
+    terms.ttl = 5s;
+    const auto first = acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    nodes[a].silent = true;
+    pass(1100ms);
+    nodes[a].silent = false;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const auto& log = nodes[i].log;
+        others += i != a && std::find(log.begin(), log.end(), "ENQUEUE A") != log.end() ? 1u : 0u;
+    }
+    BOOST_TEST(others == 1u);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 4988");
+    BOOST_TEST(core->drained());
+}
+
+// The queue_node's word that it is our turn may come when its own grant is worth nothing any more:
+// then the others must be a majority without it. Found by the simulator: 43811.
+BOOST_AUTO_TEST_CASE(a_turn_that_is_told_late)
+{
+    queue_fixture c(3);
+    const std::size_t a = c.queue_node_of_nobody();
+    c.terms = {.ttl = 60ms, .drift = 2ms, .guard = 30ms};
+    c.nodes[a].silent = true;
+    c.ask_in_turn(8, 'y');
+    c.pass(40ms);
+    c.nodes[a].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "8 granted for 58");
+}
+
+// A place in a queue lasts for longer than a short lock: whoever stood there leaves, however late
+// the node says that it has forgotten how. Found by the simulator: 765020.
+BOOST_AUTO_TEST_CASE(a_place_in_a_queue_outlives_a_short_lock)
+{
+    queue_fixture c(3);
+    const std::size_t a = c.queue_node_of_nobody();
+    c.terms = {.ttl = 60ms, .drift = 2ms, .guard = 30ms};
+    for (std::size_t i = 0; i < 3; ++i)
+        c.occupy(i);
+    const auto waits = c.ask_in_turn(8, 'y');
+    BOOST_TEST(c.has_queue(a));
+    c.nodes[a].silent = true;
+    c.nodes[a].server.forget_scripts();
+    c.core->abandon(waits, c.now);
+    c.pass(500ms);
+    c.nodes[a].silent = false;
+    c.run();
+    BOOST_TEST(!c.has_queue(a));
+    BOOST_TEST(c.core->drained());
+}
+
+// Where nothing was asked of it meanwhile, its silence shows when it is asked for our turn.
+BOOST_AUTO_TEST_CASE(a_silent_arbiter_that_does_not_track)
+{
+    queue_fixture c(5, {{"CLIENT", "NOPERM not for you"}});
+    c.terms.ttl = 5s;
+    const auto first = c.acquire(7, 'x');
+    c.ask_in_turn(8, 'y');
+    const std::size_t a = c.queue_node();
+    c.nodes[a].silent = true;
+    c.pass(1100ms);
+    BOOST_TEST(c.core->nodes()[a].timeouts >= 1u);
+    c.core->release(first, c.now);
+    c.pass(1s);
+    BOOST_TEST(c.events().find("8 granted") != std::string::npos);
+}
+
+// The same for one whose connection breaks; back again, it is cleaned up.
+BOOST_AUTO_TEST_CASE(an_arbiter_that_goes)
+{
+    const auto first = acquire(7, 'x');
+    const auto waits = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    nodes[a].up = false;
+    nodes[a].disconnect(*core->connections()[a], now);
+    run();
+    const std::size_t second = queue_node();
+    BOOST_TEST(second != a);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 988");
+    nodes[a].up = true;
+    pass(100ms);
+    core->release(waits, now);
+    pass(100ms);
+    BOOST_TEST(holders('y') == 0u);
+    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(core->drained());
+}
+
+// A holder that could not reach the queue_node leaves its key there. The others are free all the
+// same.
+BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
+{
+    acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i == a)
+            reply(i, {"PEXPIRE", "A", "60000"});
+        else
+            reply(i, {"DEL", "A"});
+    }
+    pass(1100ms);
+    BOOST_TEST(events().find("8 granted") != std::string::npos);
+    BOOST_TEST(holders('y') == 4u);
+}
+
+// However a node has granted the key in its turn: when it is missing there, that counts at once.
+BOOST_AUTO_TEST_CASE(missing_after_a_place_in_the_queue)
+{
+    queue_fixture c(1);
+    const auto first = c.ask_in_turn(7, 'x');
+    BOOST_TEST(c.events() == "7 granted for 988");
+    c.nodes[0].forget_keys();
+    c.renew(first);
+    BOOST_TEST(c.events() == "7 lost");
+}
+
+BOOST_AUTO_TEST_CASE(missing_after_a_confirmation_by_text)
+{
+    queue_fixture c(1);
+    const auto first = c.acquire(7, 'x');
+    const auto second = c.ask_in_turn(8, 'y');
+    c.nodes[0].server.forget_scripts();
+    c.core->release(first, c.now);
+    c.run();
+    BOOST_TEST(c.events() == "7 released, 8 granted for 988");
+    BOOST_TEST(c.nodes[0].commands().find("RENEW A by text") != std::string::npos);
+    c.nodes[0].forget_keys();
+    c.renew(second);
+    BOOST_TEST(c.events() == "8 lost");
+}
+
+// A lease, after a wait of a second: so long that it stands in all queues.
+struct waited_fixture : queue_fixture {
+    explicit waited_fixture(std::size_t count) : queue_fixture(count)
+    {
+        terms.ttl = 5s;
+        const auto first = acquire(7, 'x');
+        ours = ask_in_turn(8, 'y');
+        beside = (queue_node() + 1) % count;
+        pass(1100ms);
+        const std::string shown = reply(0, {"ZRANGE", "A:holdfast:queue", "0", "0"});
+        place = shown.substr(shown.find(std::string(32, 'y')));
+        place.resize(place.find('\r'));
+        core->release(first, now);
+        run();
+        BOOST_TEST(events() == "7 released, 8 granted for 4988");
+    }
+    // A node says that it is our turn.
+    void tell(std::size_t node)
+    {
+        reply(node, {"PUBLISH", place.substr(48), place.substr(0, 48)});
+        run();
+    }
+
+    core::claim_id ours = 0;
+    std::size_t beside = 0; // a node that is not the queue_node, if there is one
+    std::string place;
+};
+
+// Who is told of a turn that is not his, and finds that his key is gone, has lost it. Found by
+// fuzzing.
+BOOST_AUTO_TEST_CASE(missing_where_our_turn_has_come_again)
+{
+    waited_fixture c(1);
+    c.tell(0);
+    BOOST_TEST(c.events() == "");
+    c.nodes[0].forget_keys();
+    c.tell(0);
+    BOOST_TEST(c.events() == "8 lost");
+    BOOST_TEST(c.holders('y') == 0u);
+}
+
+// A node that calls and calls is not answered each time, and nothing is miscounted for it.
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_stop_to_tell)
+{
+    waited_fixture c(1);
+    c.nodes[0].commands();
+    c.nodes[0].silent = true;
+    for (int i = 0; i < 300; ++i)
+        c.tell(0);
+    c.nodes[0].silent = false;
+    c.run();
+    const std::string asked = c.nodes[0].commands();
+    BOOST_TEST(std::count(asked.begin(), asked.end(), 'A') == 16);
+    c.nodes[0].forget_keys();
+    c.tell(0);
+    BOOST_TEST(c.events().ends_with("8 lost"));
+}
+
+// What a node grants after it has lost our key keeps others out, but does not count, in whatever
+// way it came to grant it. Found by fuzzing.
+BOOST_AUTO_TEST_CASE(a_turn_at_a_node_that_has_lost_the_key)
+{
+    waited_fixture c(3);
+    c.nodes[c.beside].forget_keys();
+    c.renew(c.ours);
+    c.reply(c.beside, {"SET", "A", std::string(32, 'y'), "PX", "500"}); // it hands over to us
+    c.tell(c.beside);
+    c.renew(c.ours);
+    BOOST_TEST(c.holders('y') == 3u);
+    BOOST_TEST(c.events() == "");
+    c.nodes[(c.beside + 1) % 3].forget_keys();
+    c.renew(c.ours);
+    BOOST_TEST(c.events().starts_with("8 lost"));
+}
+
+// Told of a turn that is not ours, we leave it to the next renewal to heal what was lost.
+BOOST_AUTO_TEST_CASE(no_turn_at_a_node_that_has_lost_the_key)
+{
+    waited_fixture c(3);
+    c.nodes[c.beside].forget_keys();
+    c.renew(c.ours);
+    c.tell(c.beside);
+    BOOST_TEST(c.holders('y') == 2u);
+    c.renew(c.ours);
+    BOOST_TEST(c.holders('y') == 3u); // healed
+}
+
+// The same when the queue_node is the quickest to answer, and the free ones follow.
+BOOST_AUTO_TEST_CASE(the_arbiter_answers_first)
+{
+    acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i == a) {
+            reply(i, {"PEXPIRE", "A", "60000"});
+        } else {
+            reply(i, {"DEL", "A"});
+            nodes[i].silent = true;
+        }
+    }
+    pass(1s); // it is asked again
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        nodes[i].silent = false;
+        run();
+    }
+    BOOST_TEST(events().find("8 granted") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,90 @@
+// From when the redlock core counts the time of a request, and when it calls an answer late.
+#include "redis/redlock_core.hpp"
+
+#include "support/model_cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace core = holdfast::core;
+
+BOOST_AUTO_TEST_SUITE(redlock_timeouts)
+
+// Our own loop was busy, and answers wait to be read: no node is late before they are.
+BOOST_AUTO_TEST_CASE(no_timeout_is_judged_before_what_has_arrived_is_read)
+{
+    model_cluster c(3);
+    c.run();
+    c.ask(7);
+    for (std::size_t i = 0; i < 3; ++i)
+        c.nodes[i].silent = true; // it has answered, and we have not read it
+    c.run();
+    const core::time_point read = c.now + 49ms;
+    c.now += 80ms;
+    c.core->wake(c.now, read);
+    BOOST_TEST(c.events() == "");
+    for (std::size_t i = 0; i < 3; ++i) {
+        c.nodes[i].silent = false;
+        c.nodes[i].serve(*c.core->connections()[i], c.now);
+    }
+    BOOST_TEST(c.events() == "7 granted for 908");
+}
+
+// As soon as all has been read that arrived in time, it is.
+BOOST_AUTO_TEST_CASE(a_timeout_is_judged_when_what_has_arrived_is_read)
+{
+    model_cluster c(3);
+    c.run();
+    c.ask(7);
+    for (model_node& n : c.nodes)
+        n.silent = true;
+    c.run();
+    const core::time_point deadline = c.now + 50ms;
+    c.now += 80ms;
+    c.core->wake(c.now, deadline);
+    BOOST_TEST(c.events() == "7 refused: unreachable");
+}
+
+// What waits in our own output has not been asked yet. The node has its time from when it is, and
+// the lease counts from then.
+BOOST_AUTO_TEST_CASE(an_attempt_counts_from_when_it_leaves)
+{
+    model_cluster c(3);
+    c.run();
+    c.ask(7);
+    c.now += 45ms; // in a handler of the user, say
+    for (model_node& n : c.nodes)
+        n.silent = true;
+    for (std::size_t i = 0; i < 3; ++i)
+        c.nodes[i].serve(*c.core->connections()[i], c.now);
+    c.pass(49ms);
+    BOOST_TEST(c.events() == "");
+    for (model_node& n : c.nodes)
+        n.silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "7 granted for 939");
+}
+
+// A node that does not take what we send delays neither an attempt nor a release.
+BOOST_AUTO_TEST_CASE(a_minority_that_is_asked_late_delays_nothing)
+{
+    model_cluster c(3);
+    c.run();
+    c.nodes[0].deaf = true;
+    c.nodes[1].silent = c.nodes[2].silent = true;
+    const auto id = c.ask(7);
+    c.run();
+    c.pass(40ms);
+    c.nodes[0].deaf = false;
+    c.nodes[0].silent = true;
+    c.pass(10ms);
+    BOOST_TEST(c.events() == "7 refused: unreachable");
+    for (model_node& n : c.nodes)
+        n.silent = false;
+    c.run();
+    BOOST_TEST(c.core->drained());
+    BOOST_TEST(id != 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

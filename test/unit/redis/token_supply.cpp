@@ -1,0 +1,91 @@
+#include "redis/token_supply.hpp"
+
+#include "redis/fence_scripts.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+
+using holdfast::redis::largest_block;
+using holdfast::redis::token_supply;
+using holdfast::redis::tokens_in_ms;
+
+namespace {
+
+constexpr std::uint64_t a = 1, b = 2, shares_with_a = 1025;
+constexpr std::int64_t noon = 1'700'000'000'000; // by a clock of nodes, in ms
+
+constexpr std::uint64_t at(std::int64_t ms)
+{
+    return static_cast<std::uint64_t>(ms) * tokens_in_ms;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(redlock_token_supply)
+
+// What is wanted follows the clock, and is beyond all that was published.
+BOOST_AUTO_TEST_CASE(the_least_that_is_wanted)
+{
+    token_supply s;
+    BOOST_TEST(s.floor(a, 0) == 0u);
+    BOOST_TEST(s.floor(a, noon) == at(noon));
+    s.published(a, at(noon) + 7);
+    BOOST_TEST(s.floor(a, noon) == at(noon) + 8);
+    BOOST_TEST(s.floor(b, noon) == at(noon));
+    BOOST_TEST(s.floor(a, noon + 1) == at(noon + 1));
+    s.published(a, at(noon));
+    BOOST_TEST(s.floor(a, noon) == at(noon) + 8);
+    BOOST_TEST(s.floor(a, 0) == at(noon) + 8);
+}
+
+// Of two resources in one place, that one is remembered which is ahead.
+BOOST_AUTO_TEST_CASE(little_is_remembered)
+{
+    token_supply s;
+    s.published(a, at(noon) + 7);
+    s.published(shares_with_a, at(noon) + 5);
+    BOOST_TEST(s.floor(a, noon) == at(noon) + 8);
+    BOOST_TEST(s.floor(shares_with_a, noon) == at(noon));
+    s.published(shares_with_a, at(noon) + 9);
+    BOOST_TEST(s.floor(shares_with_a, noon) == at(noon) + 10);
+    BOOST_TEST(s.floor(a, noon) == at(noon));
+}
+
+// Fewer tokens for who is alone than for those who follow each other, and the fewer the further
+// they are ahead of the clock.
+BOOST_AUTO_TEST_CASE(blocks_shrink)
+{
+    token_supply s;
+    BOOST_TEST(s.block(a, noon, false) == 64u);
+    BOOST_TEST(s.block(a, noon, true) == largest_block);
+    s.published(a, at(noon) - 1);
+    BOOST_TEST(s.block(a, noon, true) == largest_block);
+    s.published(a, at(noon + 8) - 1);
+    BOOST_TEST(s.block(a, noon, true) == largest_block / 2);
+    BOOST_TEST(s.block(a, noon, false) == 64u);
+    s.published(a, at(noon + 16) - 17);
+    BOOST_TEST(s.block(a, noon, true) == 1u);
+    BOOST_TEST(s.block(a, noon, false) == 1u);
+    s.published(a, at(noon + 20));
+    BOOST_TEST(s.block(a, noon, true) == 1u);
+    BOOST_TEST(s.block(a, 0, true) == 1u);
+    BOOST_TEST(s.block(a, noon + 30, true) > 512u);
+}
+
+// However often a resource is granted, and whoever follows whom: its tokens stay where the clock
+// is, as long as there are no more than a million a second of them.
+BOOST_AUTO_TEST_CASE(tokens_do_not_outrun_the_clock)
+{
+    token_supply s;
+    std::uint64_t last = 0;
+    for (std::int64_t us = 0; us < 2'000'000; us += 20) { // 50,000 grants a second
+        const std::int64_t clock = noon + us / 1000;
+        last = s.floor(a, clock) + s.block(a, clock, true) - 1;
+        s.published(a, last);
+        BOOST_REQUIRE(last < at(clock + 17));
+    }
+    BOOST_TEST(last > at(noon + 2000));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

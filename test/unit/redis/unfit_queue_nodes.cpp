@@ -1,0 +1,105 @@
+// Nodes that are of no use as an queue_node, for a while.
+#include "redis/unfit_queue_nodes.hpp"
+
+#include "support/times.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using redis::unfit_queue_nodes;
+
+constexpr std::uint64_t resource = 5, owner = 77, another = 78;
+constexpr core::time_point later = start + 600ms;
+
+BOOST_AUTO_TEST_SUITE(unfit_arbiters_memory)
+
+// An owner that was seen for the first time may be about to ask the other nodes.
+BOOST_AUTO_TEST_CASE(a_stale_key_counts_for_a_moment_at_first)
+{
+    unfit_queue_nodes unfit;
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start));
+    unfit.note_stale(resource, 1, owner, start + 20s, start);
+    BOOST_TEST(unfit.knows_stale(resource, 1, start + 99ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start + 100ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 2, start));
+    BOOST_TEST(!unfit.knows_stale(resource + 1, 1, start));
+}
+
+// One that has not moved for longer than any attempt takes is dead.
+BOOST_AUTO_TEST_CASE(then_until_it_ends)
+{
+    unfit_queue_nodes unfit;
+    unfit.note_stale(resource, 1, owner, later + 3s, start);
+    unfit.note_stale(resource, 1, owner, later + 3s, later);
+    BOOST_TEST(unfit.knows_stale(resource, 1, later + 3s - 1ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, later + 3s));
+    unfit.note_stale(resource, 1, owner, core::never, later); // it has no end
+    BOOST_TEST(unfit.knows_stale(resource, 1, later + 10s - 1ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, later + 10s));
+}
+
+BOOST_AUTO_TEST_CASE(another_owner_is_another_matter)
+{
+    unfit_queue_nodes unfit;
+    unfit.note_stale(resource, 1, owner, later + 3s, start);
+    unfit.note_stale(resource, 1, another, later + 3s, later);
+    BOOST_TEST(unfit.knows_stale(resource, 1, later + 99ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, later + 100ms));
+}
+
+BOOST_AUTO_TEST_CASE(it_ends_earlier)
+{
+    unfit_queue_nodes unfit;
+    unfit.note_stale(resource, 1, owner, start + 3ms, start);
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start + 3ms));
+    unfit.note_stale(resource, 1, owner, start + 90ms, start);
+    unfit.forget_stale(resource, 1);
+    unfit.forget_stale(resource, 2);
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start));
+}
+
+// A key that changes hands has its new owner for a moment only, without being confirmed.
+BOOST_AUTO_TEST_CASE(owners_that_have_settled)
+{
+    unfit_queue_nodes unfit;
+    BOOST_TEST(!unfit.is_settled(resource, 1, owner, start));
+    unfit.note_owner(resource, 1, owner, start);
+    BOOST_TEST(!unfit.is_settled(resource, 1, owner, start + 31ms));
+    unfit.note_owner(resource, 1, owner, start + 31ms);
+    BOOST_TEST(unfit.is_settled(resource, 1, owner, start + 32ms));
+    BOOST_TEST(!unfit.is_settled(resource, 1, another, start + 32ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start + 32ms));
+}
+
+// What the queue is, the key does not change.
+BOOST_AUTO_TEST_CASE(a_queue_that_cannot_be_used)
+{
+    unfit_queue_nodes unfit;
+    unfit.note_no_queue(resource, 1, start);
+    unfit.forget_stale(resource, 1);
+    BOOST_TEST(unfit.knows_no_queue(resource, 1, start + 3s - 1ms));
+    BOOST_TEST(!unfit.knows_stale(resource, 1, start));
+    BOOST_TEST(!unfit.knows_no_queue(resource, 1, start + 3s));
+}
+
+BOOST_AUTO_TEST_CASE(bounded_memory)
+{
+    unfit_queue_nodes unfit;
+    for (std::uint64_t i = 0; i < 100'000; ++i)
+        unfit.note_no_queue(i, 0, start);
+    std::size_t remembered = 0;
+    for (std::uint64_t i = 0; i < 100'000; ++i)
+        remembered += unfit.knows_no_queue(i, 0, start) ? 1u : 0u;
+    BOOST_TEST(remembered <= 4096u);
+    BOOST_TEST(unfit.knows_no_queue(99'999, 0, start));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
