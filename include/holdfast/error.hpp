@@ -55,7 +55,7 @@ enum class errc {
     /// A node answered with an error of its own (loading, out of memory, disk full, busy).
     node_error,
     /// More is wanted than nodes or this process can serve in time: no attempt could be made within
-    /// `wait`, or more callers wait than `locker_options::max_waiting`.
+    /// `wait`, or none was to be expected; or more callers wait than `locker_options::max_waiting`.
     overloaded,
     /// The operating system gave no random bits for an owner token.
     no_random_bits,

@@ -39,10 +39,17 @@ locker_core::locker_core(backend_core& backend, entropy& random, const locker_op
 slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
     const lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
 {
+    // One that asks once is bounded by its attempt, when that has begun.
+    const bool asks_once = once || wait.count() == 0;
+    const std::chrono::milliseconds in_line =
+        asks_once ? std::max(wait,
+                        std::chrono::ceil<std::chrono::milliseconds>(backend_.patience(terms.ttl)))
+                  : wait;
     errc refusal{};
     if (closing_)
         refusal = errc::closed;
-    else if (queues_.waiting() >= max_waiting_)
+    else if (queues_.waiting() >= max_waiting_ ||
+             (forecast_.refuses(in_line_, in_line, now) && !queues_.contains(resource)))
         refusal = errc::overloaded;
     if (refusal != errc{}) {
         emit({.kind = effect_kind::wait_ended, .reason = refusal, .tag = tag});
@@ -51,21 +58,15 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
 
     const slot_id id = queues_.open(resource);
     const wait_queue& q = queues_.at(id);
-    const bool single = once || wait.count() == 0;
-    if (single && (q.first != 0 || q.holder != 0)) { // nobody overtakes the queue
+    if (asks_once && (q.first != 0 || q.holder != 0)) { // nobody overtakes the queue
         const errc reason = once ? errc{} : errc::contended;
         emit({.kind = effect_kind::wait_ended, .reason = reason, .tag = tag});
         return 0;
     }
 
-    // One that asks once is bounded by its attempt, when that has begun.
-    const std::chrono::milliseconds in_line =
-        single ? std::max(wait,
-                     std::chrono::ceil<std::chrono::milliseconds>(backend_.patience(terms.ttl)))
-               : wait;
     const time_point ends = later(now, in_line);
     const slot_id w = queues_.append(
-        id, {.tag = tag, .terms = terms, .ends = ends, .once = single, .quiet = once});
+        id, {.tag = tag, .terms = terms, .ends = ends, .once = asks_once, .quiet = once});
     wait_ends_.set(slot_index(w), ends);
     serve(id, now);
     absorb(now);

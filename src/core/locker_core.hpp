@@ -4,6 +4,7 @@
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
 #include "core/lease_keeper.hpp"
+#include "core/line_forecast.hpp"
 #include "core/ring.hpp"
 #include "core/slot_map.hpp"
 #include "core/timer_queue.hpp"
@@ -108,7 +109,7 @@ private:
     void serve(slot_id queue, time_point now);
     void serve_soon(slot_id queue, time_point now);
     void ask(slot_id queue, time_point now);
-    void stand_in_line(slot_id queue);
+    void stand_in_line(slot_id queue, time_point now);
     bool admit_next(time_point now);
     void leave_line(wait_queue& queue) noexcept;
     bool ends_before_an_answer(const wait_queue& queue, time_point now) noexcept;
@@ -142,7 +143,8 @@ private:
     admission admission_;
     ring<slot_id> line_;      // queues whose next attempt waits for admission, and some that did
     std::size_t in_line_ = 0; // of these
-    std::size_t parked_ = 0;  // attempts that wait in the backend's queue
+    line_forecast forecast_;
+    std::size_t parked_ = 0; // attempts that wait in the backend's queue
     wait_queues queues_;
     slot_map<lease_slot> leases_;
     timer_queue wait_ends_, queue_retries_, lease_wakes_;

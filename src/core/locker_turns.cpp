@@ -43,11 +43,11 @@ void locker_core::serve(slot_id queue, time_point now)
     else if (in_line_ == 0 && admission_.is_open(now))
         ask(queue, now);
     else
-        stand_in_line(queue);
+        stand_in_line(queue, now);
 }
 
 // First come, first served, over all resources.
-void locker_core::stand_in_line(slot_id queue)
+void locker_core::stand_in_line(slot_id queue, time_point now)
 {
     queue_retries_.erase(slot_index(queue));
     if (line_.size() > 64 && line_.size() / 2 > in_line_) { // most of it has left already
@@ -60,13 +60,14 @@ void locker_core::stand_in_line(slot_id queue)
     }
     line_.push(queue);
     queues_.at(queue).in_line = true;
-    ++in_line_;
+    if (in_line_++ == 0)
+        forecast_.began(now);
 }
 
 void locker_core::leave_line(wait_queue& q) noexcept
 {
-    in_line_ -= q.in_line ? 1u : 0u;
-    q.in_line = false;
+    if (std::exchange(q.in_line, false) && --in_line_ == 0)
+        forecast_.ended();
 }
 
 // False if nobody waits for admission, or nobody may be admitted.
@@ -82,6 +83,7 @@ bool locker_core::admit_next(time_point now)
             q->last_error = errc::overloaded;
             continue;
         }
+        forecast_.admitted(now);
         ask(id, now);
         return true;
     }

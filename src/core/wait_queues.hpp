@@ -51,6 +51,7 @@ class wait_queues {
 public:
     // The queue of a resource, made if need be.
     slot_id open(std::string_view resource);
+    bool contains(std::string_view resource) const noexcept { return by_name_.contains(resource); }
     // To be called when something has left the queue.
     void close_if_unused(slot_id queue);
 

@@ -73,6 +73,25 @@ BOOST_AUTO_TEST_CASE(a_burst_is_served_by_a_bounded_number_of_attempts)
     BOOST_TEST(stats().waiting == 0u);
 }
 
+// Under a lasting overload a newcomer that cannot be served is not kept waiting: it fails at once.
+// A resource that is waited for already takes more waiters: they follow each other.
+BOOST_AUTO_TEST_CASE(a_newcomer_that_cannot_be_served_within_its_wait_is_refused_at_once)
+{
+    fill();
+    for (std::uint64_t tag = 1000; tag < 4000; ++tag)
+        acquire(tag, "l" + std::to_string(tag));
+    for (int i = 0; i < 200; ++i) { // two places are free each millisecond
+        pass(1ms);
+        grant(store.attempts());
+    }
+    effects();
+    acquire(5001, "A", 1s);
+    BOOST_TEST(effects() == "5001 ended: overloaded");
+    acquire(5002, "A", 9s);
+    acquire(5003, "l3999", 1s);
+    BOOST_TEST(effects() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
 {
     fill();

@@ -1,0 +1,54 @@
+#include "core/line_forecast.hpp"
+
+#include <algorithm>
+
+namespace holdfast::core {
+
+namespace {
+
+constexpr duration window = std::chrono::milliseconds(100);
+
+// A rate that is not reached any more is forgotten by so much with each window: an outage of some
+// seconds refuses few that could be served after it.
+constexpr double forgetting = 0.95;
+
+// The part of its wait that a newcomer may be predicted to spend in line.
+constexpr double of_burst = 0.9, of_standing_line = 0.25;
+
+} // namespace
+
+void line_forecast::began(time_point now) noexcept
+{
+    standing_since_ = now;
+    window_began_ = now;
+    in_window_ = 0;
+}
+
+void line_forecast::admitted(time_point now) noexcept
+{
+    ++in_window_;
+    if (window_began_ != never && now - window_began_ >= window)
+        end_window(now);
+}
+
+void line_forecast::end_window(time_point now) noexcept
+{
+    const double seconds = std::chrono::duration<double>(now - window_began_).count();
+    rate_ = std::max(rate_ * forgetting, static_cast<double>(in_window_) / seconds);
+    window_began_ = now;
+    in_window_ = 0;
+}
+
+bool line_forecast::refuses(
+    std::size_t length, std::chrono::milliseconds wait, time_point now) const noexcept
+{
+    using seconds = std::chrono::duration<double>; // a wait may be as long as "for ever"
+    if (rate_ == 0 || length == 0 || standing_since_ == never)
+        return false;
+    const seconds allowed(wait);
+    const bool lasts = seconds(now - standing_since_) >= allowed;
+    return static_cast<double>(length) >
+           rate_ * allowed.count() * (lasts ? of_standing_line : of_burst);
+}
+
+} // namespace holdfast::core
