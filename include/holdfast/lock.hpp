@@ -58,8 +58,8 @@ public:
     ///   cannot help; at once, which for `key_conflict` is a few round trips. But where they are in
     ///   quarantine, `fencing_unavailable` comes at the end of `wait`.
     /// - `errc::overloaded`   the nodes, or this process, were too busy for an attempt within
-    ///   `wait`. At once, if so many wait already that no attempt can be expected within `wait`,
-    ///   or within a quarter of it once that has lasted for longer than `wait`; and if more than
+    ///   `wait`. At once, if that has lasted for longer than `wait`, and so many
+    ///   wait already that half of `wait` would be over before an attempt; and if more than
     ///   `locker_options::max_waiting` wait.
     /// - `errc::closed`       the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.

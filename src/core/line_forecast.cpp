@@ -12,8 +12,8 @@ constexpr duration window = std::chrono::milliseconds(100);
 // seconds refuses few that could be served after it.
 constexpr double forgetting = 0.95;
 
-// The part of its wait that a newcomer may be predicted to spend in line.
-constexpr double of_burst = 0.9, of_standing_line = 0.25;
+// The part of its wait that a newcomer may be predicted to spend in a line that lasts.
+constexpr double part_of_wait = 0.5;
 
 } // namespace
 
@@ -46,9 +46,8 @@ bool line_forecast::refuses(
     if (rate_ == 0 || length == 0 || standing_since_ == never)
         return false;
     const seconds allowed(wait);
-    const bool lasts = seconds(now - standing_since_) >= allowed;
-    return static_cast<double>(length) >
-           rate_ * allowed.count() * (lasts ? of_standing_line : of_burst);
+    return seconds(now - standing_since_) >= allowed &&
+           static_cast<double>(length) > rate_ * allowed.count() * part_of_wait;
 }
 
 } // namespace holdfast::core

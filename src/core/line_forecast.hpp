@@ -7,13 +7,13 @@
 
 namespace holdfast::core {
 
-// Predicts how long a newcomer waits in the line for admission, from the length of the line and the
-// rate at which it moves. A newcomer that cannot be admitted within its wait is refused at once:
-// that costs a fraction of a wait that ends without an attempt, and the difference is what an
-// overloaded process needs for the rest.
+// Refuses newcomers at once under a lasting overload. A line for admission that has been standing
+// for as long as a newcomer would wait is no burst: more arrives than can be served. Then a long
+// line is of no use. It only makes all wait longer, until most waits end without an attempt, and
+// what they cost is missing for the rest.
 //
-// A line that has been standing for as long as a newcomer would wait is no burst, but a lasting
-// overload. Then a long line is of no use: it only makes all wait longer. It is kept short.
+// How long a newcomer would stand in line is predicted from the length of the line and the rate at
+// which it moves.
 //
 // Source: B. Maurer, "Fail at Scale", ACM Queue 13(8), 2015 (controlled delay: a short limit once
 // the queue has been standing for an interval).

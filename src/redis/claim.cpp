@@ -1,6 +1,6 @@
 #include "redis/claim.hpp"
 
-#include "redis/contention_hints.hpp"
+#include "redis/rendezvous.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace holdfast::redis {
 using key = claim_node::key;
 
 void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owner_token& owner,
-    const core::claim_params& new_terms, std::size_t count)
+    const core::claim_params& new_params, std::size_t count)
 {
     lock.assign(name);
     hash = hash_of(name);
@@ -22,9 +22,9 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     looks = late = 0;
     asked_again_at = core::never;
     token = owner;
-    terms = new_terms;
+    params = new_params;
     tag = new_tag;
-    phase = stage::asking;
+    stage = claim_stage::asking;
     gone_at = core::long_ago;
     reported = core::long_ago;
     round_ = vote_round(count);
@@ -40,7 +40,7 @@ void claim::sent(std::size_t node, core::time_point when) noexcept
         n.state = key::asked;
     n.trouble = 0;
     ++n.open;
-    leaves(terms.ttl, when);
+    leaves(params.ttl, when);
 }
 
 void claim::granted(std::size_t node, core::time_point asked, std::uint64_t start)
@@ -102,7 +102,7 @@ void claim::deleted(std::size_t node, bool was_ours) noexcept
 
 core::time_point claim::end_of(core::time_point asked) const noexcept
 {
-    return asked + terms.ttl - terms.drift;
+    return asked + params.ttl - params.drift;
 }
 
 core::time_point claim::valid_until() const noexcept

@@ -38,23 +38,23 @@ struct claim_node {
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
 };
 
+enum class claim_stage : std::uint8_t {
+    queued,    // waits for its turn at its queue_node
+    asking,    // the round is open
+    held,      // granted
+    releasing, // being deleted, somebody waits for the outcome
+    cleaning,  // being deleted, nobody waits
+};
+
 // One attempt, and the lease that came of it, over all nodes. Keeps the books; asks nobody.
 //
 // Source: "When is a lease lost?": a deadline for each node, counted from before the request was
 // queued; the lease ends at the majority-th largest of them.
 class claim {
 public:
-    enum class stage : std::uint8_t {
-        queued,    // waits for its turn at its queue_node
-        asking,    // the round is open
-        held,      // granted
-        releasing, // being deleted, somebody waits for the outcome
-        cleaning,  // being deleted, nobody waits
-    };
-
     // Puts a used object in order for a new attempt; keeps its memory.
     void begin(std::uint64_t tag, std::string_view lock, const core::owner_token& token,
-        const core::claim_params& terms, std::size_t nodes);
+        const core::claim_params& params, std::size_t nodes);
 
     // In fenced mode, after that.
     void begin_fence(std::uint64_t block);
@@ -96,11 +96,12 @@ public:
 
     const vote_round& votes() const noexcept { return fence ? fence->round.votes() : round_; }
 
-    // Precondition: fenced mode, and the round is over. The token of another holder, in this
-    // process.
-    bool has_next_token() const noexcept;
-    std::uint64_t next_token() noexcept;
-    // Precondition: fenced mode. The last of them.
+    // Whether the claim can have another holder in this process: its tokens may be used up.
+    // Precondition: the round is over.
+    bool can_transfer() const noexcept;
+    // Gives it another holder. Returns that one's token, in fenced mode.
+    std::optional<std::uint64_t> transfer(std::uint64_t new_tag) noexcept;
+    // Precondition: fenced mode. The last token of its block.
     std::uint64_t last_token() const noexcept;
 
     bool may_hold(std::size_t node) const noexcept
@@ -110,6 +111,13 @@ public:
                (n.state != claim_node::key::absent && n.state != claim_node::key::unsent);
     }
     bool may_hold_any() const noexcept;
+    // A vote still counts: for the round, or as one node to spare.
+    bool is_open() const noexcept
+    {
+        return stage == claim_stage::asking || stage == claim_stage::held;
+    }
+    // Whether a node gives no token for a while only.
+    bool gives_no_token_for_now(std::size_t node) const noexcept;
     std::size_t unsent() const noexcept; // nodes that will be asked once they are connected
 
     // What the deletions amount to; `decided` false while more answers matter.
@@ -123,13 +131,13 @@ public:
 
     std::string lock; // the name of its key: in plain mode that is the resource
     core::owner_token token{};
-    core::claim_params terms{};
+    core::claim_params params{};
     std::uint64_t tag = 0;
     std::uint64_t hash = 0;             // of that name
     std::size_t queue_node = max_nodes; // where it is queued, or was handed over to us; or none
-    stage phase = stage::asking;
-    bool answer_due = false;     // from the queue_node: whether it is our turn
-    bool has_waited = false;     // it was not, when we came
+    claim_stage stage = claim_stage::asking; // written by life_cycle alone
+    bool answer_due = false;                 // from the queue_node: whether it is our turn
+    bool has_waited = false;                 // it was not, when we came
     bool handed_over = false;    // the queue_node's key is ours, the other nodes will follow
     bool everywhere = false;     // it stands, or is to stand, in all queues
     bool others_first = false;   // one of them has the queue_node's key, or was handed ours

@@ -1,5 +1,6 @@
 // What a claim keeps its books of in fenced mode only.
 #include "redis/claim.hpp"
+#include "redis/fence_answer.hpp"
 
 #include <algorithm>
 
@@ -63,14 +64,22 @@ void claim::weigh() noexcept
     }
 }
 
-std::uint64_t claim::next_token() noexcept
+bool claim::can_transfer() const noexcept
 {
+    return !fence || fence->passed + 1 < fence->block;
+}
+
+std::optional<std::uint64_t> claim::transfer(std::uint64_t new_tag) noexcept
+{
+    tag = new_tag;
+    if (!fence)
+        return std::nullopt;
     return fence->round.token() + ++fence->passed;
 }
 
-bool claim::has_next_token() const noexcept
+bool claim::gives_no_token_for_now(std::size_t node) const noexcept
 {
-    return fence->passed + 1 < fence->block;
+    return fence && transient(fence->troubles[node]);
 }
 
 std::uint64_t claim::last_token() const noexcept

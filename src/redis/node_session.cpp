@@ -1,6 +1,6 @@
 #include "redis/node_session.hpp"
 
-#include "redis/contention_hints.hpp"
+#include "redis/rendezvous.hpp"
 #include "resp/command.hpp"
 
 #include <algorithm>
@@ -24,9 +24,6 @@ constexpr core::duration late_after = std::chrono::milliseconds(1);
 
 // A connection that lasted for less counts as a failure, lest we connect in a tight loop.
 constexpr core::duration stable_after = std::chrono::milliseconds(100);
-
-// Of a request of the session itself.
-constexpr std::uint8_t order_check = 255;
 
 // A pause after a failure that a person must mend.
 constexpr core::duration hopeless_pause = std::chrono::seconds(1);
@@ -127,7 +124,7 @@ void node_session::check_order(core::time_point now)
     std::string command;
     resp::append_command(command, {"SCRIPT", "LOAD", release_script.text});
     checking_ = true;
-    send(command, {.reference = 0, .kind = order_check, .sent = now});
+    send(command, {.reference = 0, .kind = request_kind::order, .sent = now});
 }
 
 // Whether this may be the answer to that request.
@@ -135,7 +132,7 @@ bool node_session::in_order(const request& r, reply answer)
 {
     if (!checking_)
         return true;
-    const bool by_the_check = r.kind == order_check;
+    const bool by_the_check = r.kind == request_kind::order;
     const bool refused = by_the_check && answer.front().kind == resp::value_kind::error;
     return refused || by_the_check == (answer.front().text == release_script.digest);
 }
@@ -216,7 +213,7 @@ void node_session::begin_closing(failure why, core::time_point now)
     deadline_ = core::never;
     while (!requests_.empty()) {
         const request r = requests_.pop();
-        if (r.kind != order_check)
+        if (r.kind != request_kind::order)
             owner_.on_orphaned(node_, r, now);
     }
     owner_.on_down(node_, now);
@@ -325,22 +322,23 @@ void node_session::on_request_reply(reply answer, core::time_point now)
     last_answered_ = now;
     if (requests_.empty())
         look_at_ = behind_since_ = core::never;
-    else if (behind_since_ == core::never || r.kind == order_check)
+    else if (behind_since_ == core::never || r.kind == request_kind::order)
         behind_since_ = now;
-    if (r.kind == order_check) {
+    if (r.kind == request_kind::order) {
         checking_ = false;
         return;
     }
-    if (answer.front().kind == resp::value_kind::error) {
-        if (failure why = failure_of(answer.front().text); !is_no_script(answer)) {
-            const auto reason = static_cast<errc>(why.code.value());
-            failure_ = why;
-            refused_kind_ = r.kind;
-            owner_.on_reply(node_, r, answer, now);
-            if (disqualifies(reason))
-                begin_closing(std::move(why), now);
+    if (is_no_script(answer)) {
+        if (!r.by_text && owner_.say_again(node_, r, now))
             return;
-        }
+    } else if (answer.front().kind == resp::value_kind::error) {
+        failure why = failure_of(answer.front().text);
+        failure_ = why;
+        refused_kind_ = r.kind;
+        owner_.on_reply(node_, r, answer, now);
+        if (disqualifies(static_cast<errc>(why.code.value())))
+            begin_closing(std::move(why), now);
+        return;
     } else if (failure_.code && refused_kind_.value_or(r.kind) == r.kind) {
         failure_ = {}; // what it refused, it does now; anything else it does is no sign of that
         refused_kind_.reset();
@@ -382,7 +380,7 @@ void node_session::stamp_written(std::size_t n, core::time_point now)
         next_written_ -= r.bytes;
         const bool late = now - r.sent > late_after;
         r.sent = std::max(r.sent, now);
-        if (late && r.kind != order_check)
+        if (late && r.kind != request_kind::order)
             owner_.on_sent_late(node_, r, now);
     }
 }

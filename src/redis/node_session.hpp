@@ -8,6 +8,7 @@
 #include "redis/node_settings.hpp"
 #include "redis/push_allowance.hpp"
 #include "redis/reply.hpp"
+#include "redis/request.hpp"
 #include "resp/reader.hpp"
 
 #include <holdfast/stats.hpp>
@@ -20,35 +21,6 @@
 #include <utility>
 
 namespace holdfast::redis {
-
-// What was asked, so that its reply finds its way back. The meaning is the asker's; 255 is no kind.
-struct request {
-    std::uint64_t reference = 0;
-    std::uint32_t bytes = 0; // of the command; the session's own
-    std::uint8_t kind = 0;
-    core::time_point sent{}; // when it was queued, and from then on when its last byte went out
-};
-
-// Who asks. `node` is the number that the session was given.
-class session_owner {
-public:
-    // The greeting is over. An error text refuses the node, as one that is listed twice, say.
-    virtual std::string admit(std::size_t node) = 0;
-    virtual void on_ready(std::size_t node, core::time_point now) = 0;
-    // The node has said something without being asked.
-    virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
-    virtual void on_reply(
-        std::size_t node, const request& r, reply answer, core::time_point now) = 0;
-    // The request has gone out noticeably later than it was queued: `r.sent` is later now.
-    virtual void on_sent_late(std::size_t node, const request& r, core::time_point now) = 0;
-    // The connection broke before the reply came: nobody knows what became of the request.
-    virtual void on_orphaned(std::size_t node, const request& r, core::time_point now) = 0;
-    // The node has become unreachable; also after a first connection that failed.
-    virtual void on_down(std::size_t node, core::time_point now) = 0;
-
-protected:
-    ~session_owner() = default;
-};
 
 // One node: connects, greets, sends requests in order, matches replies to them, and connects again
 // with growing random pauses. A request that was not answered in time keeps its place, so its late
@@ -117,10 +89,7 @@ public:
     std::size_t outstanding() const noexcept { return requests_.size(); }
     node_stats stats() const;
 
-    core::time_point wake_at() const noexcept
-    {
-        return started_ ? std::min(deadline_, look_at_) : core::long_ago;
-    }
+    core::time_point wake_at() const noexcept { return std::min(deadline_, look_at_); }
     void wake(core::time_point now);
     // For good. What was wrong before can still be read.
     void shut(core::time_point now);
@@ -159,8 +128,9 @@ private:
     bool started_ = false;
     bool keeps_queue_ = false;
     std::uint64_t identity_ = 0;
-    unsigned failures_ = 0;                   // to connect, in a row
-    core::time_point deadline_ = core::never; // of the connecting and greeting, or of the pause
+    unsigned failures_ = 0; // to connect, in a row
+    // Of the connecting and greeting, or of the pause; the first wake() is due at once.
+    core::time_point deadline_ = core::long_ago;
     core::time_point last_answered_{}, connected_at_{}, clock_asked_{};
     core::time_point look_at_ = core::never; // silence and order; not later than there is a reason
     core::time_point behind_since_ = core::never; // each answer has left requests waiting
@@ -179,7 +149,7 @@ private:
     std::size_t out_begin_ = 0;
 
     failure failure_, trouble_;
-    std::optional<std::uint8_t> refused_kind_; // of the request that failure_ answered, if it did
+    std::optional<request_kind> refused_kind_; // of the request that failure_ answered, if it did
     std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
 };
 

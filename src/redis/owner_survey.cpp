@@ -1,6 +1,6 @@
 #include "redis/owner_survey.hpp"
 
-#include "redis/contention_hints.hpp"
+#include "redis/rendezvous.hpp"
 
 #include <algorithm>
 

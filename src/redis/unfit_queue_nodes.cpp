@@ -1,6 +1,6 @@
 #include "redis/unfit_queue_nodes.hpp"
 
-#include "redis/contention_hints.hpp"
+#include "redis/rendezvous.hpp"
 
 #include <algorithm>
 

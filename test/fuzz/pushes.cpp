@@ -100,6 +100,7 @@ struct world final : redis::session_owner {
         --answered;
     }
 
+    bool say_again(std::size_t, const redis::request&, core::time_point) override { return false; }
     void on_sent_late(std::size_t, const redis::request&, core::time_point) override {}
     void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
     {
@@ -165,7 +166,7 @@ struct world final : redis::session_owner {
 
     void ask()
     {
-        session.send("x", {.reference = ++last_reference, .kind = 0, .sent = now});
+        session.send("x", {.reference = ++last_reference, .sent = now});
         session.written(session.output().size(), now);
         unanswered.push_back({last_reference, {}});
     }

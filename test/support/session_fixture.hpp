@@ -36,6 +36,7 @@ struct session_fixture : redis::session_owner {
 
     std::string heard; // what the owner was told, in order
     std::string objection;
+    bool says_again = false; // scripts that the node had forgotten
     redis::node_session session{0, session_settings(), *this, 1};
     core::time_point now = start;
 
@@ -52,6 +53,12 @@ struct session_fixture : redis::session_owner {
                          ? std::to_string(answer.front().integer)
                          : std::string(answer.front().text)) +
                  " ";
+    }
+    bool say_again(std::size_t, const redis::request& r, core::time_point) override
+    {
+        if (says_again)
+            heard += std::to_string(r.reference) + " again ";
+        return says_again;
     }
     void on_sent_late(std::size_t, const redis::request& r, core::time_point when) override
     {
@@ -117,7 +124,7 @@ struct session_fixture : redis::session_owner {
 
     void send(std::uint64_t reference)
     {
-        session.send("x", {.reference = reference, .kind = 0, .sent = now});
+        session.send("x", {.reference = reference, .sent = now});
         session.written(session.output().size(), now);
     }
 

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(unsent_holds_nothing)
     c.sent(0, at(3ms));
     BOOST_TEST(c.unsent() == 0u);
     BOOST_TEST(c.may_hold_any());
-    BOOST_TEST(c.gone_at == at(3ms) + c.terms.ttl);
+    BOOST_TEST(c.gone_at == at(3ms) + c.params.ttl);
 }
 
 // A grant that comes after the round was decided joins the lease, with its own time of sending.

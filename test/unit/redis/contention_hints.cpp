@@ -1,5 +1,7 @@
 #include "redis/contention_hints.hpp"
 
+#include "redis/rendezvous.hpp"
+
 #include "support/times.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(congestion)
     receive(":1\r\n");
     BOOST_TEST(!session.congested(now + 1s));
     BOOST_TEST(session.congested(now + 1s + 1ns));
-    session.send(std::string(1000, 'x'), {.reference = 17, .kind = 0, .sent = now});
+    session.send(std::string(1000, 'x'), {.reference = 17, .sent = now});
     BOOST_TEST(session.congested(now));
 }
 
@@ -295,6 +295,25 @@ BOOST_AUTO_TEST_CASE(a_reply_to_what_has_not_been_sent)
     session.send("x", {.reference = 1, .sent = now});
     receive_early(":1\r\n");
     BOOST_TEST(session.last_failure().text == "a reply that nobody asked for");
+}
+
+// A node that was restarted has forgotten our scripts. The request is sent again with the script in
+// full, if it is still wanted; and only once.
+BOOST_AUTO_TEST_CASE(a_script_that_the_node_has_forgotten_is_sent_again_in_full)
+{
+    constexpr auto forgotten = "-NOSCRIPT No matching script.\r\n";
+    connect();
+    says_again = true;
+    send(1);
+    receive(forgotten);
+    BOOST_TEST(told() == "1 again ");
+    session.send("x", {.reference = 1, .by_text = true, .sent = now});
+    receive(forgotten);
+    BOOST_TEST(told() == "1=NOSCRIPT No matching script. ");
+    says_again = false;
+    send(2);
+    receive(forgotten);
+    BOOST_TEST(told() == "2=NOSCRIPT No matching script. ");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

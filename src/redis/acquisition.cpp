@@ -1,0 +1,305 @@
+#include "redis/acquisition.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::slot_index;
+using core::time_point;
+using key = claim_node::key;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The deletions of the old holder are under way to the other nodes when we hear of our turn.
+constexpr unsigned most_refusals = 8;
+constexpr core::duration first_pause = 500us;
+
+} // namespace
+
+void acquisition::open(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    dialect_.begin_acquire(c, false, now);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (c.handed_over && i == c.queue_node)
+            continue;
+        const auto reach = nodes_[i].now();
+        if (reach == node_session::reachability::soon)
+            c.at[i].state = key::unsent;
+        else if (reach == node_session::reachability::down)
+            c.not_granted(i, vote::failed, nodes_.why_down(i));
+        else if (nodes_[i].congested(now))
+            c.not_granted(i, vote::failed);
+        else
+            ask(id, i, now);
+    }
+    limit(id, now);
+}
+
+// Until a majority has been asked, a round needs no limit: a node that is still connecting has an
+// outcome of its own, within the connect timeout.
+void acquisition::limit(claim_id id, time_point now)
+{
+    const claim& c = claims_[id];
+    if (c.nodes() - c.unsent() >= majority(c.nodes()))
+        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
+}
+
+bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
+{
+    const claim& c = claims_[id];
+    if (!c.is_open() || c.at[node].state != key::unsent)
+        return false;
+    dialect_.begin_acquire(c, false, now);
+    ask(id, node, now);
+    if (c.stage == claim_stage::asking)
+        limit(id, now);
+    return true;
+}
+
+bool acquisition::give_up_unsent(claim_id id, std::size_t node)
+{
+    claim& c = claims_[id];
+    if (c.at[node].state != key::unsent)
+        return false;
+    c.not_granted(node, vote::failed, nodes_.why_down(node));
+    return true;
+}
+
+void acquisition::give_up(claim_id id)
+{
+    claim& c = claims_[id];
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        c.at[i].again = false;
+        if (c.at[i].state == key::unsent)
+            c.not_granted(i, vote::failed);
+    }
+    forget(id);
+}
+
+// Precondition: begin_acquire() for this claim, in that way.
+void acquisition::ask(claim_id id, std::size_t node, time_point now, bool by_text)
+{
+    nodes_.send(node, dialect_.acquire_at(node),
+        {.reference = id, .kind = request_kind::acquire, .by_text = by_text, .sent = now});
+    claims_[id].sent(node, now);
+}
+
+void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_point now)
+{
+    claim& c = claims_[id];
+    c.at[node].again = false;
+    nodes_.send(node, dialect_.confirm(c, node, by_text, now),
+        {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
+    c.sent(node, now);
+}
+
+bool acquisition::say_again(std::size_t node, const request& r, time_point now)
+{
+    claim* const c = claims_.find(r.reference);
+    if (c == nullptr || !c->is_open())
+        return false;
+    if (r.kind == request_kind::write_back) {
+        write_back(r.reference, c->fence->round.write_back_of(node), true, now);
+        return true;
+    }
+    c->answered(node);
+    if (r.kind == request_kind::confirm) {
+        confirm(r.reference, node, true, now);
+    } else {
+        dialect_.begin_acquire(*c, true, now);
+        ask(r.reference, node, now, true);
+    }
+    return true;
+}
+
+bool acquisition::record(
+    std::size_t node, claim_id id, const ballot& b, time_point asked, time_point now)
+{
+    claim& c = claims_[id];
+    c.answered(node);
+    if (b.said != vote::granted && c.at[node].state == key::ours)
+        return false; // since the hand-over: a second request changes nothing
+    if (b.said == vote::refused && (c.at[node].open != 0 || asks_again(node, id, now)))
+        return false;
+    if (b.said == vote::granted) {
+        c.granted(node, asked, b.start);
+        nodes_.unfit().forget_stale(c.hash, node);
+    } else {
+        c.not_granted(node, b.said, b.why);
+    }
+    if (b.start != 0 && c.is_open())
+        write_back_where_due(id, now);
+    return true;
+}
+
+// The node executes what we send in its order.
+bool acquisition::finds_missing(std::size_t node, claim_id id)
+{
+    claim& c = claims_[id];
+    if (c.at[node].state != key::ours || !c.is_open())
+        return false;
+    c.answered(node);
+    c.missing(node);
+    return true;
+}
+
+// A node that still refuses when the queue node has handed over is asked again: at once, then after
+// growing pauses. True if it is; then it has no vote yet.
+bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    claim_node& n = c.at[node];
+    if (!c.handed_over || node == c.queue_node || !c.is_open() || n.lost ||
+        n.refusals >= most_refusals || nodes_.unfit().knows_stale(c.hash, node, now))
+        return false;
+    n.state = key::absent;
+    if (n.refusals++ == 0 && nodes_.is_ready(node)) {
+        dialect_.begin_acquire(c, false, now);
+        ask(id, node, now);
+        return true;
+    }
+    n.again = true;
+    c.asked_again_at = std::min(c.asked_again_at, now + first_pause * (1 << (n.refusals - 1)));
+    asked_again_.set(slot_index(id), c.asked_again_at);
+    return true;
+}
+
+std::optional<claim_id> acquisition::ask_again(time_point now)
+{
+    const auto index = asked_again_.pop_due(now);
+    if (!index)
+        return std::nullopt;
+    const claim_id id = claims_.all.id_at(*index);
+    claim& c = claims_[id];
+    c.asked_again_at = core::never;
+    dialect_.begin_acquire(c, false, now);
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (!c.at[i].again)
+            continue;
+        c.at[i].again = false;
+        if (nodes_.is_ready(i))
+            ask(id, i, now);
+        else
+            c.not_granted(i, vote::failed, nodes_.why_down(i));
+    }
+    return id;
+}
+
+// Some nodes have granted less than the token. An answer to that is waited for as for any other.
+void acquisition::write_back_where_due(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    bool any = false;
+    while (const auto w = c.fence->round.next_write_back()) {
+        any = true;
+        if (nodes_.is_ready(w->node))
+            write_back(id, *w, false, now);
+        else
+            c.written_back(w->node, write_back_answer::unknown);
+    }
+    if (any && c.stage == claim_stage::asking)
+        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
+}
+
+void acquisition::write_back(
+    claim_id id, const token_round::write_back& w, bool by_text, time_point now)
+{
+    nodes_.send(w.node, dialect_.write_back(claims_[id], w, by_text),
+        {.reference = id, .kind = request_kind::write_back, .by_text = by_text, .sent = now});
+}
+
+std::optional<write_back_answer> acquisition::on_written_back(
+    std::size_t node, const request& r, reply answer, time_point now)
+{
+    std::optional<write_back_answer> said;
+    claim* const c = claims_.find(r.reference);
+    if (c != nullptr && c->is_open()) {
+        said = dialect_.read_write_back(node, answer, *c);
+        c->written_back(node, *said);
+    }
+    const resp::value_kind kind = answer.front().kind;
+    if (kind != resp::value_kind::integer && kind != resp::value_kind::error)
+        nodes_.fail(node, now);
+    return said;
+}
+
+bool acquisition::lose_write_back(std::size_t node, claim_id id)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || !c->is_open())
+        return false; // it is being deleted
+    c->written_back(node, write_back_answer::unknown);
+    return true;
+}
+
+void acquisition::time_out(claim_id id)
+{
+    claim& c = claims_[id];
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (c.votes().of(i) != vote::pending)
+            continue;
+        if (c.at[i].state == key::unsent) {
+            c.not_granted(i, vote::failed);
+            continue;
+        }
+        if (c.at[i].again) {
+            c.not_granted(i, vote::refused);
+            continue;
+        }
+        nodes_[i].count_timeout();
+        c.not_granted(i, vote::unknown);
+    }
+}
+
+acquisition::outcome acquisition::judge(claim_id id, time_point now) const
+{
+    const claim& c = *claims_.find(id);
+    switch (c.votes().judge()) {
+    case verdict::undecided:
+        return {};
+    case verdict::contended:
+        return {.is = outcome::kind::refused, .reason = errc::contended};
+    case verdict::unreachable:
+        return why_unreachable(c);
+    case verdict::acquired:
+        break;
+    }
+    const time_point valid_until = c.valid_until();
+    if (valid_until > now + c.params.guard)
+        return {.is = outcome::kind::granted, .valid_until = valid_until};
+    if (c.votes().count(vote::pending) == 0)
+        return {.is = outcome::kind::refused, .reason = errc::too_late};
+    return {}; // what was asked later may make it longer: the queue node is asked first
+}
+
+// If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
+// that fault is the reason. So is a quarantine, which is over some time, and what clocks do. What
+// counts is what each has said to this attempt, whatever it has said to others.
+acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
+{
+    std::size_t hopeless = 0, passing = 0;
+    errc reason = errc::unreachable;
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        const vote v = c.votes().of(i);
+        if (v == vote::granted || v == vote::refused)
+            continue;
+        if (c.gives_no_token_for_now(i)) {
+            ++passing;
+            continue;
+        }
+        const errc why = c.trouble_of(i);
+        if (why != errc{} && make_error_code(why) == condition::misconfigured && hopeless++ == 0)
+            reason = why;
+    }
+    if (hopeless >= blocking(c.nodes()))
+        return {.is = outcome::kind::refused, .reason = reason};
+    if (hopeless + passing >= blocking(c.nodes()))
+        return {
+            .is = outcome::kind::refused, .reason = errc::fencing_unavailable, .transient = true};
+    return {.is = outcome::kind::refused, .reason = errc::unreachable};
+}
+
+} // namespace holdfast::redis

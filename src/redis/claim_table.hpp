@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/slot_map.hpp"
+#include "core/timer_queue.hpp"
+#include "redis/claim.hpp"
+
+namespace holdfast::redis {
+
+// All claims of a locker, and when something is due for each of them: what that is depends on its
+// stage. At the stage `cleaning`, all memory of it ends then.
+struct claim_table {
+    core::slot_map<claim> all;
+    core::timer_queue due;
+
+    claim* find(core::claim_id id) noexcept { return all.find(id); }
+    const claim* find(core::claim_id id) const noexcept { return all.find(id); }
+    claim& operator[](core::claim_id id) noexcept { return all[id]; }
+
+    void wake_at(core::claim_id id, core::time_point when) { due.set(core::slot_index(id), when); }
+    void do_not_wake(core::claim_id id) noexcept { due.erase(core::slot_index(id)); }
+};
+
+// Calls `visit(id, claim)` for each claim; `visit` may take claims and give them back.
+template <class Visit>
+void for_each(claim_table& claims, const Visit& visit)
+{
+    for (std::uint32_t index = 0; index < claims.all.capacity(); ++index) {
+        const core::claim_id id = claims.all.id_at(index);
+        if (claim* const c = claims.find(id))
+            visit(id, *c);
+    }
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,164 @@
+#include "redis/cleanup.hpp"
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::time_point;
+using key = claim_node::key;
+
+void cleanup::ask(claim_id id, bool was_lease, time_point now)
+{
+    claim& c = claims_[id];
+    std::bitset<max_nodes> due;
+    for (std::size_t i = 0; i < c.nodes(); ++i)
+        due[i] = c.may_hold(i) && !c.at[i].deleting && nodes_.is_ready(i);
+    if (due.none())
+        return;
+    using among = node_pool::among;
+    const std::size_t queue_node =
+        nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
+    // Elsewhere, the first in each queue would get one node, and another client the next.
+    std::bitset<max_nodes> hands_off;
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        const claim_node& n = c.at[i];
+        const bool only_queued = n.queued && n.state == key::absent;
+        const bool only_there =
+            n.others_wait && (queue_node == max_nodes || !c.at[queue_node].others_wait);
+        hands_off[i] =
+            due[i] && (i == queue_node || i == c.queue_node || only_queued || only_there);
+        // The next one there is not told: the queue node tells whose turn it is.
+        if (due[i] && n.queued && !hands_off[i])
+            nodes_.send(i, dialect_.leave(c, dialect_.place_of(c, id)),
+                {.reference = id, .kind = request_kind::leave, .sent = now});
+    }
+    const std::bitset<max_nodes> removes = due & ~hands_off;
+    const std::string_view command = removes.any() ? dialect_.remove(c, false) : std::string_view();
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (!removes[i])
+            continue;
+        nodes_.send(i, command, {.reference = id, .kind = request_kind::remove, .sent = now});
+        sent(c, i);
+    }
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (!hands_off[i])
+            continue;
+        c.at[i].leaves_open = was_lease && i == queue_node && opens_window(c, now);
+        hand_off(id, i, false, now);
+    }
+}
+
+void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
+{
+    if (claims_[id].may_hold(node))
+        hand_off(id, node, false, now);
+}
+
+// Whether the release of this lease asks for a window. Then our own next attempt stays out of it,
+// too: it goes by way of the queue.
+bool cleanup::opens_window(const claim& c, time_point now)
+{
+    if (!dialect_.has_polling_clients() ||
+        !hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now))
+        return false;
+    hints_.contention.note(c.hash, now);
+    return true;
+}
+
+void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now)
+{
+    claim& c = claims_[id];
+    nodes_.send(node, dialect_.remove(c, by_text),
+        {.reference = id, .kind = request_kind::remove, .by_text = by_text, .sent = now});
+    sent(c, node);
+}
+
+void cleanup::hand_off(claim_id id, std::size_t node, bool by_text, time_point now)
+{
+    claim& c = claims_[id];
+    const std::string place = c.at[node].queued ? dialect_.place_of(c, id) : std::string();
+    nodes_.send(node, dialect_.hand_off(c, node, place, by_text),
+        {.reference = id, .kind = request_kind::hand_off, .by_text = by_text, .sent = now});
+    sent(c, node);
+}
+
+void cleanup::sent(claim& c, std::size_t node) noexcept
+{
+    under_way_ += c.at[node].deleting ? 0u : 1u;
+    c.at[node].deleting = true;
+}
+
+void cleanup::ended(claim_node& n) noexcept
+{
+    under_way_ -= n.deleting ? 1u : 0u;
+    n.deleting = false;
+}
+
+bool cleanup::say_again(std::size_t node, const request& r, time_point now)
+{
+    if (claims_.find(r.reference) == nullptr)
+        return false;
+    if (r.kind == request_kind::remove)
+        remove(r.reference, node, true, now);
+    else
+        hand_off(r.reference, node, true, now);
+    return true;
+}
+
+void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_point now)
+{
+    claim* const c = claims_.find(r.reference);
+    if (c == nullptr)
+        return;
+    ended(c->at[node]);
+    const resp::value& v = answer.front();
+    if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
+        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        remove(r.reference, node, false, now); // the key must go in any case
+    } else if (v.kind == resp::value_kind::integer) {
+        note_deletion(*c, node, r, v.integer, now);
+    } else if (v.kind != resp::value_kind::error) { // an error leaves the key to its ttl
+        nodes_.fail(node, now);
+    }
+}
+
+void cleanup::note_deletion(
+    claim& c, std::size_t node, const request& r, std::int64_t answer, time_point now)
+{
+    constexpr std::int64_t deleted = 1, handed_off = 2, window_open = 3;
+    const bool hands_off = r.kind == request_kind::hand_off;
+    if (answer == window_open)
+        hints_.windows.opened(c.hash, c.params.polling, now);
+    else if (hands_off && c.at[node].leaves_open)
+        hints_.windows.refused(c.hash, c.params.polling, now);
+    if (answer == handed_off) {
+        hints_.contention.note_turn(c.hash, now);
+        hints_.windows.note_contention(c.hash, now);
+        c.others_first = true;
+    } else if (hands_off && answer == deleted && !c.others_first) {
+        hints_.note_free(c.hash);
+    }
+    c.deleted(node, answer != 0);
+}
+
+void cleanup::lose_answer(std::size_t node, claim_id id)
+{
+    if (claim* const c = claims_.find(id))
+        ended(c->at[node]);
+}
+
+bool cleanup::is_under_way(const claim& c) const noexcept
+{
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (c.at[i].deleting)
+            return true;
+    }
+    return false;
+}
+
+void cleanup::forget(claim& c) noexcept
+{
+    for (std::size_t i = 0; i < c.nodes(); ++i)
+        ended(c.at[i]);
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "redis/claim_table.hpp"
+#include "redis/dialect.hpp"
+#include "redis/node_pool.hpp"
+#include "redis/resource_hints.hpp"
+
+#include <bitset>
+#include <cstddef>
+
+namespace holdfast::redis {
+
+// Deletes the keys of claims that have ended, or hands them to the next in the queue.
+class cleanup {
+public:
+    cleanup(claim_table& claims, node_pool& nodes, dialect& d, resource_hints& hints) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          dialect_(d),
+          hints_(hints)
+    {}
+
+    // Asks every node that can be asked and may hold our key. `was_lease`: not an attempt.
+    void ask(core::claim_id id, bool was_lease, core::time_point now);
+    // The same of one node that can be asked again.
+    void ask_late(core::claim_id id, std::size_t node, core::time_point now);
+    bool say_again(std::size_t node, const request& r, core::time_point now);
+    // A node has answered; no answer will come.
+    void on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
+    void lose_answer(std::size_t node, core::claim_id id);
+
+    // Whether an answer about this claim is still to come.
+    bool is_under_way(const claim& c) const noexcept;
+    // Nothing of it is waited for any more.
+    void forget(claim& c) noexcept;
+    // Deletions under way, of all claims.
+    std::size_t under_way() const noexcept { return under_way_; }
+
+private:
+    bool opens_window(const claim& c, core::time_point now);
+    void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
+    void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
+    void sent(claim& c, std::size_t node) noexcept;
+    void ended(claim_node& n) noexcept;
+    void note_deletion(
+        claim& c, std::size_t node, const request& r, std::int64_t answer, core::time_point now);
+
+    claim_table& claims_;
+    node_pool& nodes_;
+    dialect& dialect_;
+    resource_hints& hints_;
+    std::size_t under_way_ = 0;
+};
+
+} // namespace holdfast::redis

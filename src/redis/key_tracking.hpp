@@ -1,0 +1,36 @@
+#pragma once
+
+#include "redis/claim_table.hpp"
+#include "redis/dialect.hpp"
+#include "redis/node_pool.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <vector>
+
+namespace holdfast::redis {
+
+// Has the queue node of a claim tell us when its key changes. Clients that do not use the queue
+// tell nobody when they are done; the node does, but once, and to each that asks: so only the first
+// in the queue asks.
+class key_tracking {
+public:
+    key_tracking(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          dialect_(d)
+    {}
+
+    void begin(core::claim_id id, std::size_t node, core::time_point now);
+    // The claims that a push is about: keys have changed.
+    std::vector<core::claim_id> changed_by(reply push) const;
+    void forget(core::claim_id id) noexcept;
+
+private:
+    claim_table& claims_;
+    node_pool& nodes_;
+    dialect& dialect_;
+    boost::unordered_flat_map<std::uint64_t, core::claim_id> tracked_; // by hash of the resource
+};
+
+} // namespace holdfast::redis

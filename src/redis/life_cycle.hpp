@@ -1,0 +1,109 @@
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/ring.hpp"
+#include "redis/acquisition.hpp"
+#include "redis/claim_table.hpp"
+#include "redis/cleanup.hpp"
+#include "redis/dialect.hpp"
+#include "redis/fair_queue.hpp"
+#include "redis/node_pool.hpp"
+#include "redis/resource_hints.hpp"
+#include "redis/waiter_probe.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// The life of claims: an attempt, perhaps a lease, then something to clean up. The only writer of a
+// claim's stage. It asks collaborators and acts on what they have found out; none of them calls
+// another.
+class life_cycle {
+public:
+    // `events`: where it tells the locker what has happened.
+    life_cycle(node_pool& nodes, dialect& d, core::jitter& jitter,
+        core::ring<core::backend_event>& events) noexcept;
+
+    claim_table& claims() noexcept { return claims_; }
+
+    // Each for the seam: see core::backend_core.
+    core::claim_id begin(std::uint64_t tag, std::string_view resource,
+        const core::owner_token& token, const core::claim_params& params, core::time_point now);
+    void abandon(core::claim_id id, core::time_point now);
+    errc pending_error(core::claim_id id) const noexcept;
+    bool can_transfer(core::claim_id id) const noexcept
+    {
+        const claim* const c = claims_.find(id);
+        return c == nullptr || c->can_transfer();
+    }
+    void release(core::claim_id id, core::time_point now);
+    void probe_waiters(core::claim_id id, core::time_point now) { probe_.ask(id, now); }
+    bool probing_waiters(core::claim_id id) const noexcept { return probe_.is_open(id); }
+    std::size_t cleaning_up() const noexcept { return cleanup_.under_way(); }
+    // Tells what a held claim is worth now, if that has changed.
+    void report(core::claim_id id, core::time_point now);
+
+    // What nodes say to requests of claims: to `acquire` and `confirm`; to `write_back`; to
+    // `remove` and `hand_off`; to what finds out about other waiters (nothing, if the node is
+    // gone); to those of the queue.
+    void on_ballot(std::size_t node, const request& r, reply answer, core::time_point now);
+    void on_written_back(std::size_t node, const request& r, reply answer, core::time_point now);
+    void on_deleted(std::size_t node, const request& r, reply answer, core::time_point now)
+    {
+        cleanup_.on_reply(node, r, answer, now);
+        settle(r.reference, now);
+    }
+    void on_probed(std::size_t node, core::claim_id id, reply answer);
+    void on_queue_reply(std::size_t node, const request& r, reply answer, core::time_point now)
+    {
+        act(queue_.on_reply(node, r, answer, now), now);
+    }
+    bool say_again(std::size_t node, const request& r, core::time_point now);
+    void on_orphaned(std::size_t node, const request& r, core::time_point now);
+    void on_push(std::size_t node, reply push, core::time_point now)
+    {
+        if (const auto id = queue_.on_push(node, push, now))
+            on_turn(*id, node, now);
+    }
+    // The request of a claim has left late: timeouts, and what it makes a node keep, count from
+    // then on.
+    void on_sent_late(core::claim_id id, bool renews, core::time_point now);
+    void on_ready(std::size_t node, core::time_point now);
+    void on_down(std::size_t node, core::time_point now);
+    // What is known of a claim has changed: ends its stage if that can be.
+    void settle(core::claim_id id, core::time_point now);
+
+    core::time_point wake_at() const noexcept
+    {
+        return std::min(claims_.due.earliest(), acquisition_.wake_at());
+    }
+    void wake(core::time_point now, core::time_point heard);
+
+private:
+    void open_round(core::claim_id id, core::time_point now);
+    void emit(const core::backend_event& event) { events_.push(event); }
+    void count_vote(
+        claim& c, std::size_t node, const request& r, const ballot& b, core::time_point now);
+    void on_turn(core::claim_id id, std::size_t node, core::time_point now);
+    void settle_attempt(core::claim_id id, core::time_point now);
+    void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
+    void grant(core::claim_id id, core::time_point valid_until);
+    void refuse(core::claim_id id, errc reason, bool transient, core::time_point now);
+    void act(const fair_queue::outcome& o, core::time_point now);
+    void clean(core::claim_id id, core::time_point now);
+    void forget(core::claim_id id);
+
+    node_pool& nodes_;
+    dialect& dialect_;
+    claim_table claims_;
+    resource_hints hints_;
+    acquisition acquisition_;
+    fair_queue queue_;
+    cleanup cleanup_;
+    waiter_probe probe_;
+    core::ring<core::backend_event>& events_;
+};
+
+} // namespace holdfast::redis

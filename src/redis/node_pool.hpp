@@ -1,0 +1,106 @@
+#pragma once
+
+#include "core/backoff.hpp"
+#include "redis/claim.hpp"
+#include "redis/node_session.hpp"
+#include "redis/unfit_queue_nodes.hpp"
+
+#include <holdfast/stats.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::redis {
+
+// The nodes of a locker: sessions with them, why they cannot be asked, and which of them keeps the
+// queue of a resource.
+class node_pool {
+public:
+    // Precondition: 1 to max_nodes nodes. `node_timeout`: none for the default by the ttl.
+    node_pool(std::vector<node_settings> nodes, std::optional<core::duration> node_timeout,
+        session_owner& owner, core::jitter& jitter);
+
+    std::size_t size() const noexcept { return sessions_.size(); }
+    node_session& operator[](std::size_t node) noexcept { return *sessions_[node]; }
+    const node_session& operator[](std::size_t node) const noexcept { return *sessions_[node]; }
+
+    bool is_ready(std::size_t node) const noexcept
+    {
+        return sessions_[node]->now() == node_session::reachability::ready;
+    }
+
+    // Precondition: the node is ready.
+    void send(std::size_t node, std::string_view command, const request& r)
+    {
+        sessions_[node]->send(command, r);
+    }
+
+    // How long an answer may take under this ttl.
+    core::duration timeout(core::duration ttl) const noexcept;
+
+    // Why a node that cannot be asked is down, if that is one of our own reasons.
+    errc why_down(std::size_t node) const noexcept;
+    // It has answered something of the wrong type.
+    void fail(std::size_t node, core::time_point now);
+    // The name of another node that is the same server, or nothing.
+    std::string duplicate_of(std::size_t node) const;
+
+    // The node grants nothing until then, and so keeps no queue; `long_ago` ends that.
+    void set_quarantine(std::size_t node, core::time_point until) noexcept
+    {
+        quarantine_ends_[node] = until;
+    }
+
+    // Whether any node keeps queues now.
+    bool keep_queues() const noexcept;
+    enum class among : std::uint8_t {
+        all,
+        untried, // those that were not the queue node of this attempt before
+        holding  // those that may have our key
+    };
+    // Which node keeps the queue of this claim's resource: the reachable one with the highest rank,
+    // or max_nodes.
+    std::size_t queue_node_of(
+        const claim& c, core::time_point now, among which = among::all) const noexcept;
+
+    // A node has answered a command of the queue of that name with an error. What it refuses for
+    // good is not asked again. Trouble that passes is no reason to choose another queue node than
+    // other clients do.
+    void note_queue_error(std::size_t node, const claim* c, std::string_view queue, reply answer,
+        core::time_point now);
+    // The same if the error is about this queue only: says nothing of others. True if it is.
+    bool note_if_unusable(std::size_t node, const claim* c, std::string_view queue, reply answer,
+        core::time_point now);
+    unfit_queue_nodes& unfit() noexcept { return unfit_; }
+
+    std::span<core::connection* const> connections() const noexcept { return connections_; }
+    core::time_point wake_at() const noexcept
+    {
+        core::time_point first = core::never;
+        for (const auto& s : sessions_)
+            first = std::min(first, s->wake_at());
+        return first;
+    }
+    void wake(core::time_point now);
+    void close(core::time_point now);
+    std::vector<node_stats> stats() const;
+
+private:
+    bool may_keep_queue(
+        std::size_t node, const claim& c, among which, core::time_point now) const noexcept;
+
+    std::optional<core::duration> node_timeout_;
+    std::vector<std::unique_ptr<node_session>> sessions_;
+    std::vector<core::connection*> connections_;
+    unfit_queue_nodes unfit_;
+    std::array<core::time_point, max_nodes> quarantine_ends_{};
+};
+
+} // namespace holdfast::redis

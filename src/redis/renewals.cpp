@@ -1,0 +1,135 @@
+#include "redis/renewals.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::time_point;
+using key = claim_node::key;
+
+namespace {
+
+// Renewals in one call. A node does nothing else while it runs a script.
+constexpr std::size_t largest_batch = 100;
+
+} // namespace
+
+void renewals::renew(std::span<const claim_id> claims, bool again, time_point now)
+{
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!nodes_.is_ready(i))
+            continue;
+        // Each claim has one renewal under way to a node: that is little, however much else is.
+        const bool may_repair = !nodes_[i].congested(now);
+        due_.clear();
+        for (const claim_id id : claims) {
+            const claim& c = claims_[id];
+            const claim_node& n = c.at[i];
+            if (n.state != key::absent && n.state != key::unsent) {
+                if (n.renewing == 0 || again)
+                    due_.push_back(id);
+            } else if (may_repair && n.state == key::absent && !n.repairing && !n.again &&
+                       c.has_majority(now)) {
+                repair(i, id, now);
+            }
+        }
+        for (std::size_t at = 0; at < due_.size(); at += largest_batch) {
+            const std::size_t count = std::min(largest_batch, due_.size() - at);
+            send(i, std::span(due_).subspan(at, count), false, now);
+        }
+    }
+}
+
+void renewals::repair(std::size_t node, claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    nodes_.send(
+        node, dialect_.set(c), {.reference = id, .kind = request_kind::repair, .sent = now});
+    c.at[node].repairing = true;
+    c.leaves(c.params.ttl, now);
+}
+
+void renewals::send(
+    std::size_t node, std::span<const claim_id> claims, bool by_text, time_point now)
+{
+    const core::slot_id id = batches_.take();
+    batches_[id].claims.assign(claims.begin(), claims.end());
+    encoded_.clear();
+    for (const claim_id each : claims) {
+        claim& c = claims_[each];
+        encoded_.push_back(&c);
+        c.leaves(c.params.ttl, now);
+        ++c.at[node].renewing;
+    }
+    nodes_.send(node, dialect_.renew(encoded_, by_text),
+        {.reference = id, .kind = request_kind::renew, .by_text = by_text, .sent = now});
+}
+
+std::span<const claim_id> renewals::claims_of(const request& r) noexcept
+{
+    const batch* const b = batches_.find(r.reference);
+    return b != nullptr ? std::span<const claim_id>(b->claims) : std::span<const claim_id>();
+}
+
+bool renewals::say_again(std::size_t node, const request& r, time_point now)
+{
+    std::vector<claim_id> still_held;
+    for (const claim_id each : claims_of(r)) {
+        const claim* const c = claims_.find(each);
+        if (c != nullptr && c->stage == claim_stage::held)
+            still_held.push_back(each);
+    }
+    end(node, r.reference);
+    if (!still_held.empty())
+        send(node, still_held, true, now);
+    return true;
+}
+
+std::span<const claim_id> renewals::on_renewed(
+    std::size_t node, const request& r, reply answer, time_point now)
+{
+    heard_.clear();
+    const std::vector<claim_id>& asked = batches_[r.reference].claims;
+    const resp::value& v = answer.front();
+    const bool usable = v.kind == resp::value_kind::array && v.count == asked.size();
+    for (std::size_t k = 0; usable && k < asked.size(); ++k) {
+        claim* const c = claims_.find(asked[k]);
+        if (c == nullptr || c->stage != claim_stage::held)
+            continue;
+        if (answer[k + 1].integer == 1)
+            c->renewed(node, r.sent);
+        else
+            c->missing(node);
+        heard_.push_back(asked[k]);
+    }
+    end(node, r.reference);
+    if (!usable && v.kind != resp::value_kind::error)
+        nodes_.fail(node, now);
+    return heard_;
+}
+
+void renewals::end(std::size_t node, core::slot_id renewal)
+{
+    for (const claim_id each : batches_[renewal].claims) {
+        claim* const c = claims_.find(each);
+        if (c != nullptr && c->at[node].renewing > 0)
+            --c->at[node].renewing;
+    }
+    batches_.give_back(renewal);
+}
+
+bool renewals::on_repaired(std::size_t node, claim_id id, vote v)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return false;
+    c->at[node].repairing = false;
+    // Or may be: what refuses may be our own first SET, which came late over an old connection. The
+    // next renewal tells, and a deletion is due in any case.
+    if (v != vote::failed)
+        c->repaired(node);
+    return true;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/slot_map.hpp"
+#include "redis/claim_table.hpp"
+#include "redis/dialect.hpp"
+#include "redis/node_pool.hpp"
+
+#include <span>
+#include <vector>
+
+namespace holdfast::redis {
+
+// Renews granted claims, many with one request, and repairs keys that nodes have lost.
+class renewals {
+public:
+    renewals(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          dialect_(d)
+    {}
+
+    // `again`: even where an earlier renewal is still unanswered.
+    void renew(std::span<const core::claim_id> claims, bool again, core::time_point now);
+    // The claims whose validity may have changed, until the next call.
+    std::span<const core::claim_id> on_renewed(
+        std::size_t node, const request& r, reply answer, core::time_point now);
+    bool say_again(std::size_t node, const request& r, core::time_point now);
+    // The claims of a renewal that is under way.
+    std::span<const core::claim_id> claims_of(const request& r) noexcept;
+    // A renewal has been answered, or never will be.
+    void end(std::size_t node, core::slot_id renewal);
+
+    // A node has answered a repair; `unknown`: or will not. False if the claim is gone.
+    bool on_repaired(std::size_t node, core::claim_id id, vote v);
+
+private:
+    // One request to one node: its reply has a number for each claim, in order.
+    struct batch {
+        std::vector<core::claim_id> claims;
+    };
+
+    void send(std::size_t node, std::span<const core::claim_id> claims, bool by_text,
+        core::time_point now);
+    void repair(std::size_t node, core::claim_id id, core::time_point now);
+
+    claim_table& claims_;
+    node_pool& nodes_;
+    dialect& dialect_;
+    core::slot_map<batch> batches_;
+    std::vector<core::claim_id> due_, heard_;
+    std::vector<const claim*> encoded_;
+};
+
+} // namespace holdfast::redis
