@@ -104,12 +104,12 @@ struct redlock_options {
 ///
 /// # The queue between processes
 ///
-/// A refused client waits in a queue. The queue is a sorted set under the key "<resource>"
-/// ":holdfast:queue" at one node, the queue node of the resource. All clients that reach the same
-/// nodes choose the same queue node. A release hands the key to the first client in the queue and
-/// notifies it by a message on a channel "holdfast:<random>", to which each connection subscribes.
-/// Therefore Redis lists the connections as type pubsub, and a user with restricted rights needs
-/// the commands of the README's list and the channels "holdfast:*".
+/// A refused client waits in a queue. The queue is a sorted set under the key
+/// "<resource>:holdfast:queue" at one node, the queue node of the resource. All clients that reach
+/// the same nodes choose the same queue node. A release hands the key to the first client in the
+/// queue and notifies it by a message on a channel "holdfast:<random>", to which each connection
+/// subscribes. Therefore Redis lists the connections as type pubsub, and a user with restricted
+/// rights needs the commands of the README's list and the channels "holdfast:*".
 ///
 /// Safety never depends on the queue: a lease is always granted by a majority. Failures of the
 /// queue cost time only:
