@@ -1,9 +1,9 @@
-// The smallest use: sell one item while no other process, on any machine, sells one.
+// The smallest program: sell one item while no other process, on any machine, sells one.
 //
 //     1_hello redis://127.0.0.1:7001 redis://127.0.0.1:7002 redis://127.0.0.1:7003
 //
-// The arguments are independent Redis servers, best three or five of them. All programs that are to
-// exclude each other must be given the same ones.
+// The arguments are independent Redis servers, preferably three or five. All programs that exclude
+// each other must be given the same servers.
 
 #include <holdfast/holdfast.hpp>
 
@@ -22,7 +22,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Stands for the work: read the stock, write it back.
+// A placeholder for the work: read the stock, write it back.
 asio::awaitable<void> deduct_stock()
 {
     const auto executor = co_await asio::this_coro::executor;
@@ -32,7 +32,7 @@ asio::awaitable<void> deduct_stock()
 
 asio::awaitable<void> sell(holdfast::locker& locker)
 {
-    holdfast::lock lock(locker, "stock:A");          // only a name: costs nothing
+    holdfast::lock lock(locker, "stock:A");          // only a name: no requests yet
     holdfast::lease lease = co_await lock.acquire(); // waits for its turn, up to 10 s
     co_await deduct_stock();                         // the lease renews itself meanwhile
     co_await lease.release();                        // or let it go out of scope
@@ -42,7 +42,7 @@ asio::awaitable<void> run(holdfast::locker& locker)
 {
     co_await sell(locker);
     std::cout << "sold one item under the lock\n";
-    co_await locker.close(); // its connections would keep the io_context running
+    co_await locker.close(); // open connections would keep the io_context running
 }
 
 int main(int argc, char** argv)

@@ -1,6 +1,6 @@
-// Work that must not outlive its lock: `hold()` acquires, runs the work, and releases on every
-// path. If the lease cannot be kept, say because a majority of the nodes is gone, the work is
-// cancelled *before* the lease ends, so that the next holder never meets it.
+// Work that must not continue after its lock: `hold()` acquires, runs the work, and releases on
+// every path. If the lease cannot be kept, for example because a majority of the nodes is down, the
+// work is cancelled *before* the lease ends, so that it never overlaps with the next holder.
 //
 //     2_hold redis://127.0.0.1:7001 redis://127.0.0.1:7002 redis://127.0.0.1:7003
 
@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 // The body is an ordinary coroutine. Each `co_await` in it ends with an exception once the lease is
-// about to be lost; it need not look at the lease itself.
+// about to be lost; the body need not check the lease itself.
 asio::awaitable<int> count_stock(int shelves)
 {
     const auto executor = co_await asio::this_coro::executor;
@@ -40,12 +40,12 @@ asio::awaitable<int> count_stock(int shelves)
 asio::awaitable<void> take_stock(holdfast::locker& locker)
 {
     holdfast::lock_options options;
-    options.ttl = 2s;   // after a crash of ours, the others wait no longer than this
-    options.wait = 30s; // for our turn; see also `holdfast::forever`
+    options.ttl = 2s;   // if this process crashes, others wait no longer than this
+    options.wait = 30s; // how long to wait for the lock; see also `holdfast::forever`
     holdfast::lock lock(locker, "stocktaking", options);
 
-    // The lambda only starts the coroutine. A lambda that captures something should not be one: its
-    // captures are not part of the coroutine.
+    // The lambda only starts the coroutine. A lambda with captures should not be a coroutine
+    // itself: its captures are not part of the coroutine.
     auto body = [](holdfast::lease& lease) {
         std::cout << "counting under the lock on \"" << lease.resource() << "\"\n";
         return count_stock(8);
@@ -63,7 +63,7 @@ asio::awaitable<void> run(holdfast::locker& locker, int& status)
         if (e.code() == holdfast::errc::lease_lost)
             std::cerr << "stopped in time: the lease could not be kept\n";
         else if (e.code() == holdfast::condition::busy)
-            std::cerr << "others are at it; try again later\n";
+            std::cerr << "the lock is held by others; try again later\n";
         else
             std::cerr << e.code().message() << ' ' << describe_nodes(locker.stats()) << '\n';
     }

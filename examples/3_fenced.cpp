@@ -1,12 +1,12 @@
-// Where two holders at once would be fatal: each lease carries a fencing token, larger than those
-// before it, and the server that keeps the stock refuses a token smaller than one it has seen. A
-// process that was paused past the end of its lease can then do no harm when it goes on.
+// For work where two holders at once would do harm: each lease has a fencing token, larger than
+// those before it. The server that stores the stock refuses a token smaller than one that it has
+// seen. So a process that was paused past the end of its lease can do no harm when it continues.
 //
 //     3_fenced [--first-deployment] redis://127.0.0.1:6379 redis://127.0.0.1:7001 …
 //
-// The first server keeps the stock, the others keep the lock. --first-deployment is for nodes that
-// have never kept a lock; without it, new nodes wait for a quarantine to end, as a restarted one
-// does that may have forgotten what it granted.
+// The first server stores the stock, the others store the lock. --first-deployment is for nodes
+// that have never stored a lock. Without it, new nodes are in quarantine first, like a restarted
+// node that may have forgotten its grants.
 
 #include <holdfast/holdfast.hpp>
 
@@ -31,7 +31,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Stands for the Redis client that you have: sends bytes, gives back the first line of the reply.
+// A placeholder for your Redis client: sends bytes, returns the first line of the reply.
 class shop {
 public:
     explicit shop(asio::any_io_executor executor) : socket_(std::move(executor)) {}
@@ -73,7 +73,7 @@ asio::awaitable<void> sell(holdfast::locker& locker, shop& server)
     holdfast::lease lease = co_await lock.acquire();
     const auto take = holdfast::guarded_take("stock:A:fence", lease.fence(), "stock:A", 1);
     const std::string reply = co_await server.send(take.encoded());
-    if (reply.starts_with('-')) // "-FENCED …": another has been granted the lock meanwhile
+    if (reply.starts_with('-')) // "-FENCED …": another holder was granted the lock meanwhile
         throw std::runtime_error(reply);
     std::cout << "left: " << reply.substr(1) << ", token: " << *lease.fence() << '\n';
     co_await lease.release();

@@ -1,4 +1,4 @@
-# What demo and test share: find out what is missing, install it, build. Sourced, not run.
+# Shared by the scripts: find missing packages, install them, configure. Sourced, not run.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,7 +23,7 @@ installed() {
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# The version that is installed or, failing that, that would be.
+# The installed version of a package, or else the version that apt-get would install.
 version_of() {
     if installed "$1"; then
         dpkg-query -W -f '${Version}' "$1"
@@ -32,7 +32,7 @@ version_of() {
     fi
 }
 
-# Debian 12's default Boost is too old; it has a newer one beside it.
+# The default Boost of Debian 12 is too old; Debian 12 also has packages of a newer version.
 boost_suffix() {
     local version
     version=$(version_of libboost-dev)
@@ -42,7 +42,7 @@ boost_suffix() {
     fi
 }
 
-# The Clang to fuzz with, the oldest from 16: one that is installed or else one that can be.
+# The Clang version for fuzzing: the oldest installed one from 16, or else the oldest available one.
 clang_version() {
     local version
     for version in {16..30}; do
@@ -60,7 +60,7 @@ clang_version() {
     echo 16 # for the message that it is missing
 }
 
-# Set to yes by who needs it.
+# Set to yes by scripts that need Clang.
 with_clang=no
 
 missing_packages() {
@@ -77,10 +77,10 @@ missing_packages() {
     done
 }
 
-# Debian starts a service as soon as it is installed, and at every boot. Our programs start their own
-# servers on ports of their own, so the one that we bring in stays off: policy-rc.d is where Debian
-# asks whether a service may start (101: no), and the unit is disabled. A server that was installed
-# before is left as it is.
+# Debian starts a service as soon as it is installed, and at every boot. The programs here start
+# their own servers on separate ports, so the newly installed service stays off: policy-rc.d tells
+# Debian whether a service may start (101: no), and the unit is disabled. A server that was
+# installed before is not changed.
 without_services() (
     policy=/usr/sbin/policy-rc.d
     if [[ ! -e $policy ]]; then
@@ -102,9 +102,9 @@ install_missing() {
 
     say "looking for packages: ${missing[*]}"
     as_root apt-get update -q
-    mapfile -t missing < <(missing_packages) # the lists may know a newer Boost now
+    mapfile -t missing < <(missing_packages) # the updated lists may have a newer Boost
     say "installing: ${missing[*]}"
-    # Nothing that is installed is removed for it: apt-get stops instead.
+    # apt-get must not remove installed packages; it fails instead.
     without_services as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
     if [[ " ${missing[*]} " == *" redis-server "* && -d /run/systemd/system ]]; then
@@ -112,7 +112,7 @@ install_missing() {
     fi
 }
 
-# configure <folder> <cmake argument>...; CMAKE_ARGS is added at the end.
+# configure <folder> <cmake argument>...: adds CMAKE_ARGS at the end.
 configure() {
     local folder=$1 arguments=("${@:2}") extra=()
     if command -v ccache >/dev/null; then

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t longest_socket_path = 107; // what fits into a sockaddr_un
 
-// Says what is wrong with which part; never quotes the URL, which may hold a password.
+// `what` names the part and the error. It never quotes the URL, which may contain a password.
 [[noreturn]] void reject(const std::string& what)
 {
     throw std::invalid_argument("holdfast: endpoint: " + what);
@@ -62,7 +62,7 @@ bool is_printable(std::string_view text)
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-// Such a character would let an address that is logged look like several lines.
+// Such a character could make a logged address look like several lines.
 bool has_control_character(std::string_view text)
 {
     return std::any_of(
@@ -81,7 +81,7 @@ host_and_port split_host(std::string_view authority)
         if (colon == std::string_view::npos)
             return {authority, {}, false};
         if (authority.find(':', colon + 1) != std::string_view::npos)
-            reject("an IPv6 address must stand in brackets");
+            reject("an IPv6 address must be in brackets");
         return {authority.substr(0, colon), authority.substr(colon + 1), true};
     }
     const std::size_t close = authority.find(']');
@@ -89,7 +89,7 @@ host_and_port split_host(std::string_view authority)
         reject("the bracket before the IPv6 address is not closed");
     const std::string_view inside = authority.substr(1, close - 1);
     if (!inside.empty() && (inside.find(':') == inside.npos || inside.find('[') != inside.npos))
-        reject("only an IPv6 address may stand in brackets");
+        reject("only an IPv6 address may be in brackets");
     const std::string_view rest = authority.substr(close + 1);
     if (!rest.empty() && !rest.starts_with(':'))
         reject("after the bracketed address there must be a port or nothing");
@@ -127,7 +127,7 @@ endpoint::endpoint(std::string_view url)
         if (colon != std::string_view::npos)
             password_ = percent_decoded(login.substr(colon + 1), "password");
         if (password_.empty())
-            reject("a user without a password; write user:password@ or leave it out");
+            reject("a user name without a password; write user:password@ or omit both");
         authority = authority.substr(at + 1);
     }
 
@@ -147,7 +147,7 @@ endpoint::endpoint(std::string_view url)
     if (where.host.empty())
         reject("no host");
     if (!is_printable(where.host))
-        reject("the host has a space or another character that no host has");
+        reject("the host contains a space or another invalid character");
     host_ = where.host;
     if (where.has_port) {
         const auto port = parse_number<std::uint16_t>(where.port);
@@ -158,7 +158,7 @@ endpoint::endpoint(std::string_view url)
     if (path.size() > 1) {
         const auto database = parse_number<unsigned>(path.substr(1));
         if (!database)
-            reject("what follows the host must be the number of a database");
+            reject("the path after the host must be the number of a database");
         database_ = *database;
     }
 }

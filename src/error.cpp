@@ -8,7 +8,7 @@ const char* describe(errc e) noexcept
 {
     switch (e) {
     case errc::contended:
-        return "the resource is held by another";
+        return "another holder has the resource";
     case errc::unreachable:
         return "too few nodes gave a usable answer";
     case errc::too_late:
@@ -16,7 +16,7 @@ const char* describe(errc e) noexcept
     case errc::lease_lost:
         return "the lease is lost";
     case errc::not_held:
-        return "there is no lease to act on";
+        return "the lease was released before, or is empty";
     case errc::authentication_failed:
         return "a node refused the user name or password";
     case errc::permission_denied:
@@ -24,11 +24,11 @@ const char* describe(errc e) noexcept
     case errc::tls_failed:
         return "the TLS handshake with a node failed";
     case errc::misconfigured_node:
-        return "a node is not an independent primary, or others use it with other settings";
+        return "a node is not an independent primary, or other clients use it with other settings";
     case errc::protocol_error:
-        return "a node does not keep to the protocol";
+        return "a node violates the protocol";
     case errc::fencing_unavailable:
-        return "a node cannot give fencing tokens";
+        return "a node cannot issue fencing tokens";
     case errc::key_conflict:
         return "the key of the resource holds data of another type";
     case errc::no_reply:
@@ -36,9 +36,9 @@ const char* describe(errc e) noexcept
     case errc::node_error:
         return "a node answered with an error";
     case errc::overloaded:
-        return "more is wanted than nodes or this process can serve in time";
+        return "the load is higher than the nodes or this process can serve in time";
     case errc::no_random_bits:
-        return "the operating system gave no random bits";
+        return "the operating system provided no random bits";
     case errc::closed:
         return "the locker is closed";
     }

@@ -10,8 +10,9 @@
 namespace holdfast {
 namespace {
 
-// Of a string of digits, its number, if Lua can hold it exactly. A longer string is rounded, but
-// never to less than 2^53. `tonumber` alone takes spaces, fractions and hexadecimal digits too.
+// whole() converts a string of digits to a number if Lua can represent it exactly. A longer string
+// is rounded, but never to less than 2^53. `tonumber` alone would also accept spaces, fractions and
+// hexadecimal digits.
 constexpr std::string_view check_token =
     "local function whole(s) "
     "local n=string.match(s,'^%d+$') and tonumber(s) "
@@ -29,11 +30,12 @@ constexpr std::string_view check_token =
     "if token<last then "
     "return redis.error_reply('FENCED a later holder was here, with token '..stored) end ";
 
-// Before the work: if that failed half-way, nobody older could follow.
+// The token is stored before the work: even if the work fails half-way, no earlier holder can write
+// after it.
 constexpr std::string_view store_token =
     "if token>last then redis.call('set',KEYS[1],ARGV[1]) end ";
 
-// What can be wrong with the other keys is found out before anything is written.
+// The other keys are checked before anything is written.
 constexpr std::string_view check_value = "local value=redis.pcall('get',KEYS[2]) "
                                          "if type(value)=='table' then return value end ";
 constexpr std::string_view check_type = "local length=redis.pcall('strlen',KEYS[2]) "
@@ -66,7 +68,8 @@ guarded_write make(std::string fence_key, std::optional<std::uint64_t> token,
     std::initializer_list<std::string_view> work)
 {
     if (std::find(keys.begin(), keys.end(), fence_key) != keys.end())
-        throw std::invalid_argument("the fence key must be a key of its own: " + fence_key);
+        throw std::invalid_argument(
+            "the fence key must not be one of the other keys: " + fence_key);
     keys.insert(keys.begin(), std::move(fence_key));
     arguments.insert(arguments.begin(), digits_of(token));
     guarded_write made{std::string(check_token), std::move(keys), std::move(arguments)};

@@ -17,7 +17,7 @@ constexpr milliseconds shortest_ttl = 20ms;
 constexpr milliseconds longest_ttl = 24h;
 constexpr milliseconds longest_polling_window = 2s;
 
-// However short the ttl is, windows take no more of the time than that.
+// A period is at least this many windows, however short the ttl is.
 constexpr std::uint32_t least_windows_in_period = 25;
 
 [[noreturn]] void reject(const std::string& what)

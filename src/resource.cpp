@@ -8,7 +8,7 @@ namespace holdfast {
 
 namespace {
 
-// What the name of another resource and these make are keys of its queue on Redis nodes.
+// The name of a resource with one of these endings is a key of its queue on Redis nodes.
 constexpr std::string_view reserved_endings[] = {":holdfast:queue", ":holdfast:open"};
 
 } // namespace
@@ -24,7 +24,7 @@ resource::resource(std::string name) : name_(std::move(name))
         if (name_.ends_with(ending))
             throw std::invalid_argument("holdfast: a resource name must not end in \"" +
                                         std::string(ending) +
-                                        "\": keys of that name are those of queues");
+                                        "\": such names are reserved for the keys of queues");
     }
 }
 

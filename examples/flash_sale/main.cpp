@@ -1,13 +1,13 @@
-// A flash sale: many processes, each with hundreds of coroutines, sell a stock that is kept in a
-// Redis server as a plain number: read, think, write back. A lock over five other Redis servers
-// keeps them from overwriting each other, while some of those five fail. With --fenced the server
-// of the stock also refuses what comes too late, and --freeze shows what for. See --help.
+// A flash sale: many processes, each with hundreds of coroutines, sell a stock. A Redis server
+// stores the stock as a plain number: read, think, write back. A lock over five other Redis servers
+// prevents lost updates while some of those five fail. With --fenced the server of the stock also
+// refuses late writes; --freeze shows why that is needed. See --help.
 //
-// main.cpp       what to do, from the command line
+// main.cpp       the command line
 // orchestra.cpp  the parent: servers, workers, faults, the verdict
-// worker.cpp     one process of the shop: this is where the lock is used
+// worker.cpp     one process of the shop, which uses the lock
 // stock.cpp      the connection to the shop's own server
-// process.cpp    one worker, seen from the parent
+// process.cpp    one worker, as the parent sees it
 // report.cpp     counting and printing
 
 #include "orchestra.hpp"
@@ -41,9 +41,9 @@ void check(const flash_sale::settings& wanted)
     check("nodes", wanted.nodes, 1, 15);
     check("think", wanted.think_ms, 0, 10'000);
     if (!wanted.lock && (wanted.fenced || wanted.freeze))
-        throw std::invalid_argument("--fenced and --freeze are about the lock: not with --no-lock");
+        throw std::invalid_argument("--fenced and --freeze need the lock: not with --no-lock");
     if (wanted.freeze && wanted.processes < 2)
-        throw std::invalid_argument("--freeze needs another process that goes on: --processes=2");
+        throw std::invalid_argument("--freeze needs a second process that runs: --processes=2");
 }
 
 template <class Number>
@@ -59,15 +59,15 @@ int run(int argc, char** argv)
     po::options_description visible("flash_sale sells a stock from many processes under one lock");
     visible.add_options()("help", "print this")("processes", number(wanted.processes),
         "processes that sell")("buyers-per-process", number(wanted.coroutines),
-        "coroutines in each, at the same time")("buyers", number(wanted.buyers),
-        "buyers in all, who each want one item")("stock", number(wanted.stock), "items")(
-        "nodes", number(wanted.nodes), "Redis servers that keep the lock")(
+        "coroutines in each process, at the same time")("buyers", number(wanted.buyers),
+        "buyers in total; each wants one item")("stock", number(wanted.stock), "items")(
+        "nodes", number(wanted.nodes), "Redis servers that store the lock")(
         "think", number(wanted.think_ms), "milliseconds between reading the stock and writing it")(
-        "no-lock", "see what happens without it (exit status 1)")(
-        "fenced", "leases carry tokens, and the stock's server refuses a stale one")("freeze",
-        "stop one process between its read and its write, until others have had its lock: "
+        "no-lock", "show what happens without the lock (exit status 1)")(
+        "fenced", "leases have tokens, and the stock's server refuses a stale token")("freeze",
+        "stop one process between its read and its write, until others have held its lock: "
         "without --fenced an update is lost (exit status 1)")(
-        "no-faults", "leave the lock's servers alone");
+        "no-faults", "do not break servers of the lock");
     po::options_description hidden; // how the parent starts a worker
     hidden.add_options()("worker", "")("freezes", "")("parent", po::value(&given.parent))(
         "stock-port", po::value(&given.stock_port))("first-buyer", po::value(&given.first_buyer))(

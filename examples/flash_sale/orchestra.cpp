@@ -31,7 +31,7 @@ namespace {
 
 using holdfast::test::redis_server;
 
-// Breaks lock nodes as the sale goes on, as many as the majority can do without, two at most.
+// Breaks lock nodes during the sale: as many as a majority can do without, two at most.
 class saboteur {
 public:
     saboteur(const settings& wanted, std::vector<redis_server>& nodes)
@@ -42,7 +42,7 @@ public:
             spare_ = static_cast<unsigned>((nodes.size() - 1) / 2);
     }
 
-    // Returns what was done now, if anything.
+    // Returns a description of the fault, if one was caused or ended now.
     std::string act(std::size_t sold)
     {
         if (losses_.killed == 0 && spare_ >= 1 && sold >= expected_ / 3) {
@@ -100,7 +100,7 @@ private:
     std::list<worker_process> workers_;
     std::size_t running_ = 0;
     bool crashed_ = false;
-    worker_process* stopped_ = nullptr; // the one that stands still
+    worker_process* stopped_ = nullptr; // the worker that is stopped
     long orders_at_stop_ = 0;
     freeze frozen_;
     int interrupted_ = 0;
@@ -178,14 +178,14 @@ asio::awaitable<void> sale::listen(worker_process& worker)
         const auto [ec, size] =
             co_await asio::async_read_until(worker.output(), input, '\n', token);
         if (ec)
-            break; // it has ended
+            break; // the worker has ended
         hear(worker, std::string_view(received).substr(0, size - 1));
         received.erase(0, size);
     }
     if (!worker.wait())
         crashed_ = true;
     if (stopped_ == &worker)
-        stopped_ = nullptr; // it was killed while it stood still
+        stopped_ = nullptr; // it was killed while it was stopped
     if (--running_ == 0)
         io_.stop();
     wake_if_time();
@@ -202,11 +202,11 @@ void sale::note_stop(worker_process& worker)
     stopped_ = &worker;
     ++frozen_.processes;
     orders_at_stop_ = recorded_orders();
-    progress_.say("process " + std::to_string(worker.pid()) + " stands still at " +
+    progress_.say("process " + std::to_string(worker.pid()) + " is stopped at " +
                   std::to_string(orders_at_stop_) + " orders, between its read and its write");
 }
 
-// When others have had the lock for some time, or nobody else is left.
+// Resumes the stopped worker when others have held the lock for some time, or none is left.
 void sale::wake_if_time()
 {
     constexpr long enough = 10;
@@ -215,7 +215,7 @@ void sale::wake_if_time()
     frozen_.orders_meanwhile = recorded_orders() - orders_at_stop_;
     if (frozen_.orders_meanwhile < enough && running_ > 1)
         return;
-    progress_.say("process " + std::to_string(stopped_->pid()) + " goes on after " +
+    progress_.say("process " + std::to_string(stopped_->pid()) + " continues after " +
                   std::to_string(frozen_.orders_meanwhile) + " orders of others");
     std::exchange(stopped_, nullptr)->resume();
 }
@@ -250,7 +250,7 @@ verdict sale::check()
     return verdict(wanted_.stock, std::stol(left), recorded_orders());
 }
 
-// The workers' account must agree with the store's, or the figures are worth nothing.
+// The workers' counts must agree with the store's records; otherwise the figures prove nothing.
 int sale::conclude()
 {
     const auto truth = check();
@@ -260,16 +260,16 @@ int sale::conclude()
     const bool all_served =
         !crashed_ && tally_.served() == wanted_.buyers && tally_.count(outcome::gave_up) == 0;
 
-    // The pause must have been one past the end of the lease, or it shows nothing.
+    // The pause must have lasted past the end of the lease; otherwise it proves nothing.
     const bool frozen = !wanted_.freeze || frozen_.orders_meanwhile > 0;
 
     print_table(wanted_, tally_, truth, saboteur_.losses(), frozen_);
     if (!agreed)
-        std::cout << "the store recorded " << truth.sold << " orders: that does not agree\n";
+        std::cout << "the store recorded " << truth.sold << " orders: the counts do not agree\n";
     if (!all_served)
         std::cout << "not all buyers were served\n";
     if (!frozen)
-        std::cout << "no process stood still while others sold\n";
+        std::cout << "no process was stopped while others sold\n";
     std::cout << truth.text() << std::endl;
     return truth.good() && agreed && all_served && frozen ? 0 : 1;
 }

@@ -35,7 +35,8 @@ std::vector<std::string> command_line(const worker_settings& given)
     return words;
 }
 
-// In a process group of its own, so that Ctrl-C reaches only the parent, who takes all down.
+// Starts a worker in a separate process group, so that Ctrl-C reaches only the parent, which stops
+// all workers.
 pid_t spawn(const worker_settings& given, int output)
 {
     auto words = command_line(given);

@@ -11,7 +11,8 @@ namespace flash_sale {
 
 namespace asio = boost::asio;
 
-/// This program again, as a worker; what it prints can be read here. The destructor kills it.
+/// A child process that runs this program as a worker. Its output can be read here. The destructor
+/// kills it.
 class worker_process {
 public:
     worker_process(asio::any_io_executor executor, const worker_settings& given);
@@ -21,9 +22,10 @@ public:
 
     asio::posix::stream_descriptor& output() noexcept { return output_; }
     pid_t pid() const noexcept { return pid_; }
-    bool wait() noexcept; ///< until it has ended; whether it ended well
+    bool wait() noexcept; ///< waits until it has ended; returns whether it succeeded
 
-    /// For one that has said that it stops itself (SIGSTOP): until it has, or has ended.
+    /// For a worker that has announced to stop itself (SIGSTOP): waits until it has stopped or
+    /// ended.
     void wait_until_stopped() noexcept;
     void resume() noexcept; ///< SIGCONT
 

@@ -49,11 +49,11 @@ void tally::add(std::string_view line)
     std::string kind;
     std::uint64_t number = 0;
     if (!(words >> kind >> number))
-        throw std::runtime_error("a worker said: " + std::string(line));
+        throw std::runtime_error("unexpected output of a worker: " + std::string(line));
     if (kind == closing_word) {
         lock_work done;
         if (!(words >> done.handed_over >> done.node_commands))
-            throw std::runtime_error("a worker said: " + std::string(line));
+            throw std::runtime_error("unexpected output of a worker: " + std::string(line));
         work_.attempts += number;
         work_.handed_over += done.handed_over;
         work_.node_commands += done.node_commands;
@@ -136,8 +136,8 @@ void print_table(const settings& wanted, const tally& told, const verdict& truth
         row("buyers who gave up", told.count(outcome::gave_up));
         row("wait for the lock, p50", milliseconds(told.wait(0.50)), "ms");
         row("wait for the lock, p99", milliseconds(told.wait(0.99)), "ms");
-        row("hand-offs from buyer to buyer", told.work().handed_over);
-        row("times the lock nodes were asked", told.work().attempts);
+        row("transfers from buyer to buyer", told.work().handed_over);
+        row("attempts at the lock nodes", told.work().attempts);
         row("node commands per order", commands.str());
         row("leases lost", told.count(outcome::lost) + told.count(outcome::in_doubt) +
                                told.count(outcome::refused));

@@ -12,32 +12,32 @@
 
 namespace flash_sale {
 
-/// What became of one buyer.
+/// The outcome for one buyer.
 enum class outcome : std::uint8_t {
     sold,     ///< the shop confirmed the order, under a lease that was held to the end
     sold_out, ///< nothing was left
     lost,     ///< the lease was lost before anything was written; the order was abandoned
-    in_doubt, ///< the lease was lost with the write on its way: it may have taken effect
-    gave_up,  ///< the lock could not be had
+    in_doubt, ///< the lease was lost while the write was under way: it may have taken effect
+    gave_up,  ///< the lock could not be acquired
     refused,  ///< the shop's server had seen a later holder: nothing was written
 };
 
-/// The lines that a worker prints for its parent: one a buyer, one at its end.
+/// The lines that a worker prints for its parent: one for each buyer, one at its end.
 std::string buyer_line(outcome what, std::chrono::microseconds wait, const std::string& why);
 struct lock_work {
-    std::uint64_t attempts = 0;      // times that the nodes were asked for the lock
-    std::uint64_t handed_over = 0;   // leases that went from one buyer of a process to the next
-    std::uint64_t node_commands = 0; // all that the lock cost on the nodes
+    std::uint64_t attempts = 0;      // attempts at the nodes
+    std::uint64_t handed_over = 0;   // leases transferred from one buyer of a process to the next
+    std::uint64_t node_commands = 0; // all commands for the lock on the nodes
 };
 std::string closing_line(const lock_work& done);
 
-/// What it prints, without the line's end, when it is about to stop itself.
+/// The line that a worker prints before it stops itself, without the line end.
 inline constexpr std::string_view stopping = "stopping";
 
-/// Everything that the workers have told.
+/// The sum of all reports of the workers.
 class tally {
 public:
-    /// Throws `std::runtime_error` on a line that is not one of the above.
+    /// Throws `std::runtime_error` on any other line.
     void add(std::string_view line);
 
     std::size_t count(outcome what) const { return counts_[static_cast<std::size_t>(what)]; }
@@ -45,10 +45,10 @@ public:
     const lock_work& work() const { return work_; }
     const std::vector<std::string>& reasons() const { return reasons_; }
 
-    /// Orders a second between the first and the last one.
+    /// Orders per second between the first and the last one.
     double orders_per_second() const;
 
-    /// How long buyers waited until the lock was theirs: a share of them no longer than this.
+    /// A quantile of the time that buyers waited for the lock: this share waited no longer.
     std::chrono::microseconds wait(double share) const;
 
 private:
@@ -59,7 +59,7 @@ private:
     std::chrono::steady_clock::time_point first_order_, last_order_;
 };
 
-/// The truth, as the shop's server has it: how often the stock was written, and what it says now.
+/// The result according to the shop's server: the recorded orders and the stock that is left.
 struct verdict {
     long sold = 0;
     long oversold = 0;
@@ -75,22 +75,22 @@ struct node_losses {
     unsigned paused = 0;
 };
 
-/// Of the process that stood still, if one did.
+/// The process that was stopped, if any.
 struct freeze {
     unsigned processes = 0;
-    long orders_meanwhile = 0; // that were recorded from then until it was woken
+    long orders_meanwhile = 0; // recorded between the stop and the resumption
 };
 
 void print_table(const settings& wanted, const tally& told, const verdict& truth,
     const node_losses& losses, const freeze& frozen);
 
-/// One line that is redrawn on a terminal; elsewhere, a line now and then.
+/// One line that is redrawn on a terminal. If the output is not a terminal: a line now and then.
 class progress {
 public:
     progress();
     std::chrono::milliseconds interval() const;
-    void update(const std::string& text); ///< what is true now
-    void say(const std::string& text);    ///< something that happened
+    void update(const std::string& text); ///< the current state
+    void say(const std::string& text);    ///< an event
     void finish();
 
 private:

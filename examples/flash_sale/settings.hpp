@@ -16,12 +16,12 @@ struct settings {
     unsigned nodes = 5;
     unsigned think_ms = 10; // between reading the stock and writing it back
     bool lock = true;
-    bool fenced = false; // leases have tokens, and the shop's server refuses those that are stale
-    bool freeze = false; // one process stands still between its read and its write
+    bool fenced = false; // leases have tokens, and the shop's server refuses stale ones
+    bool freeze = false; // one process is stopped between its read and its write
     bool faults = true;
 };
 
-// What one worker process is told by the parent.
+// The settings that the parent passes to one worker process.
 struct worker_settings {
     pid_t parent = 0;
     std::uint16_t stock_port = 0;

@@ -24,7 +24,7 @@ std::string command(std::initializer_list<std::string_view> words)
     return text;
 }
 
-// What is written when an order is taken, in Lua, once the token is found good.
+// The Lua script that writes an order after the token was accepted.
 constexpr std::string_view order_script = "redis.call('set',KEYS[2],ARGV[2]) "
                                           "return redis.call('rpush',KEYS[3],ARGV[3])";
 
@@ -48,7 +48,7 @@ asio::awaitable<void> stock_client::connect()
 
 asio::awaitable<long> stock_client::read(fence token)
 {
-    // The guarded read stores the token as well: from here on, nobody older can write.
+    // The guarded read stores the token as well: from here on, no earlier holder can write.
     auto request = fenced_ ? holdfast::guarded_get(fence_key, token, stock_key).encoded()
                            : command({"GET", stock_key});
     co_await send(std::move(request));
@@ -68,7 +68,7 @@ asio::awaitable<void> stock_client::write(long left, std::string buyer, fence to
     const auto guarded = holdfast::guarded_run(
         fence_key, token, order_script, {stock_key, orders_key}, {std::to_string(left), buyer});
     co_await send(guarded.encoded());
-    co_await line(); // how many orders there are now
+    co_await line(); // the number of orders
 }
 
 asio::awaitable<void> stock_client::write_at_once(long left, std::string buyer)
@@ -82,7 +82,7 @@ asio::awaitable<void> stock_client::write_at_once(long left, std::string buyer)
         if (reply != wanted)
             throw std::runtime_error("the shop's server answers: " + reply);
     }
-    co_await line(); // how many orders there are now
+    co_await line(); // the number of orders
 }
 
 asio::awaitable<void> stock_client::send(std::string text)

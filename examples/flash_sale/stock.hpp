@@ -14,31 +14,31 @@ namespace flash_sale {
 
 namespace asio = boost::asio;
 
-/// The token of a lease, where there are tokens.
+/// The token of a lease, if it has one.
 using fence = std::optional<std::uint64_t>;
 
-/// The shop's server has seen a later holder of the lock, and has done nothing.
+/// The shop's server has seen a later holder of the lock, and has changed nothing.
 struct stale_token : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
 /// One connection to the shop's own Redis server, where the stock is a plain number.
 ///
-/// On purpose there is no way to decrement it in one step: a sale reads it, thinks, and writes it
-/// back, as programs do whose store knows no better. If it is fenced, the server compares tokens
-/// whenever it reads or writes. Every failure is an exception.
+/// Intentionally there is no way to decrement the stock in one step: a sale reads it, thinks, and
+/// writes it back, as with a store that has no such operation. If the client is fenced, the server
+/// compares tokens at each read and write. Every failure is an exception.
 class stock_client {
 public:
     stock_client(asio::any_io_executor executor, std::uint16_t port, bool fenced);
 
-    /// Drops the connection if there is one. Needed after a call that was cancelled, too: its reply
-    /// may still come.
+    /// Connects, and closes an earlier connection first. Also needed after a cancelled call, whose
+    /// reply may still arrive.
     asio::awaitable<void> connect();
 
     asio::awaitable<long> read(fence token);
 
-    /// Writes the stock and, in the same transaction, one record of the order, so that every write
-    /// that ever took effect can be counted at the end.
+    /// Writes the stock and, in the same transaction, one record of the order. So all writes that
+    /// took effect can be counted at the end.
     asio::awaitable<void> write(long left, std::string buyer, fence token);
 
 private:

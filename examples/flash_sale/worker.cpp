@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// What the buyers of this process share.
+// State that the buyers of this process share.
 struct shop {
     worker_settings given;
     std::optional<holdfast::locker> locker;
@@ -39,7 +39,7 @@ struct shop {
     bool failed = false;
 };
 
-// How far one order has come. It outlives the body of `hold()`, which may be cut short anywhere.
+// The progress of one order. It outlives the body of `hold()`, which may be cancelled anywhere.
 struct order {
     enum class stage { waiting, reading, sold_out, writing, written };
 
@@ -55,15 +55,15 @@ struct order {
     }
 };
 
-// What a debugger, a hypervisor or a full memory does to a process at the worst of moments: it
-// stands still. It notices nothing, and goes on when it is woken by whoever started it.
+// Stops this process, as a debugger, a hypervisor or a lack of memory may do at the worst moment.
+// The process does not notice the pause. It continues when the parent resumes it.
 void stand_still()
 {
     std::cout << stopping << std::endl;
     ::raise(SIGSTOP);
 }
 
-// The critical section: somebody else between the read and the write, and an update is lost.
+// The critical section: if another buyer writes between the read and the write, an update is lost.
 asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fence token)
 {
     mine.granted = clock::now();
@@ -79,11 +79,11 @@ asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fen
     asio::steady_timer thinking(executor, std::chrono::milliseconds(here.given.think_ms));
     co_await thinking.async_wait(asio::use_awaitable);
 
-    // What is on its way is waited for, so that we learn what became of it.
+    // The write must not be cancelled, so that its result is known.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     mine.at = order::stage::writing;
     if (freezes)
-        stand_still(); // no look at the lease helps: after it there is always such a moment
+        stand_still(); // checking the lease first does not help: this can happen after any check
     co_await stock.write(left - 1, mine.buyer, token);
     mine.at = order::stage::written;
 }
@@ -91,7 +91,7 @@ asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fen
 asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& mine)
 {
     holdfast::lock_options options;
-    options.ttl = 2s;   // short, so that a crashed process would not hold up the sale for long
+    options.ttl = 2s;   // short, so that a crashed process does not delay the sale for long
     options.wait = 60s; // the queue is long
     holdfast::lock lock(*here.locker, "stock:A", options);
     auto body = [&here, &stock, &mine](holdfast::lease& lease) {
@@ -140,10 +140,10 @@ asio::awaitable<void> serve(shop& here, stock_client& stock, order mine)
         }
     }
     if (lost)
-        co_await stock.connect(); // a reply that nobody waits for may be on its way
+        co_await stock.connect(); // the old connection may still receive an unwanted reply
 }
 
-// One of the many coroutines: serves one buyer after another.
+// Each of the coroutines serves one buyer after another.
 asio::awaitable<void> run_counter(shop& here)
 {
     const auto executor = co_await asio::this_coro::executor;
@@ -166,7 +166,7 @@ void close_counter(shop& here, std::exception_ptr error)
         std::cerr << "flash_sale worker: " << e.what() << '\n';
     }
     if (--here.open_counters == 0 && here.locker)
-        here.locker->close(asio::detached); // or its connections would keep us running
+        here.locker->close(asio::detached); // open connections would keep the program running
 }
 
 holdfast::redlock_options how_to_lock(const worker_settings& given)
@@ -179,7 +179,7 @@ holdfast::redlock_options how_to_lock(const worker_settings& given)
     return options;
 }
 
-// The kernel ends us with our parent; it may have died before we could ask for that.
+// Asks the kernel to kill this process when the parent ends. False if the parent has ended already.
 bool follow_parent(pid_t parent)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

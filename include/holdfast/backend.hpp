@@ -8,9 +8,10 @@ namespace core {
 class backend_factory;
 }
 
-/// Where locks are kept: made by `redlock()` or `memory()`, used by `locker`.
+/// The store of the locks. Made by `redlock()` or `memory()`, used by `locker`.
 ///
-/// A value, cheap to copy; copies mean the same store. Immutable, so safe to use from many threads.
+/// A value type, cheap to copy. Copies refer to the same store. Immutable, so safe to use from many
+/// threads.
 class backend {
 public:
     /// For the library's own backends. Precondition: `factory` is not null.

@@ -6,20 +6,20 @@
 
 namespace holdfast {
 
-/// Where one Redis node is, and how to log in to it.
+/// The address and the credentials of one Redis node.
 ///
-/// Made from a URL, implicitly, so that a list of strings is a list of endpoints:
+/// Converts implicitly from a URL, so a list of strings is a list of endpoints:
 /// - `redis://[user[:password]@]host[:port][/db]`; also `redis://:password@host`
 /// - `rediss://…`, the same over TLS
-/// - `unix:///path/to/socket`, with `[user[:password]@]` before the path if need be
+/// - `unix:///path/to/socket`, optionally with `[user[:password]@]` before the path
 ///
 /// The port defaults to 6379, the database to 0. User and password may be percent-encoded. An IPv6
-/// address stands in brackets.
+/// address must be in brackets.
 class endpoint {
 public:
     enum class transport : std::uint8_t { tcp, tls, unix_socket };
 
-    /// Throws `std::invalid_argument` that names what is wrong, never with the password.
+    /// Throws `std::invalid_argument`. The message names the error and never contains the password.
     endpoint(std::string_view url);
     endpoint(const std::string& url) : endpoint(std::string_view(url)) {}
     endpoint(const char* url) : endpoint(std::string_view(url)) {}
@@ -30,9 +30,9 @@ public:
     const std::string& path() const noexcept { return path_; } ///< of a unix socket
     unsigned database() const noexcept { return database_; }
     const std::string& user() const noexcept { return user_; }         ///< empty: the default user
-    const std::string& password() const noexcept { return password_; } ///< a secret; never log it
+    const std::string& password() const noexcept { return password_; } ///< secret: never log it
 
-    /// `host:port`, `[v6]:port` or the path, with `/db` if it is not 0: safe to log.
+    /// `host:port`, `[v6]:port` or the path, with `/db` if the database is not 0. Safe to log.
     std::string address() const;
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
 
-/// All of the library. To read it, go in this order.
+/// The whole library. Recommended reading order:
 
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>

@@ -21,47 +21,48 @@ class engine;
 struct lock_terms;
 } // namespace io
 
-/// Proof that a resource was granted to us, for a while.
+/// Proof that a resource was granted to this holder for a limited time.
 ///
-/// Not a mutex. It keeps others out until `valid_until()`, while the clocks of the nodes run at
-/// roughly the right rate and nodes do not forget. A process that is paused past that instant can
-/// act after somebody else was granted the resource; `fence()` lets the protected store refuse it.
+/// A lease is not a mutex. It keeps other holders out until `valid_until()`, while the clocks of
+/// the nodes run at roughly the right rate and nodes do not forget. A process that is paused past
+/// that instant can act after the resource was granted to another holder; `fence()` lets the
+/// protected store refuse such late work.
 ///
-/// While it lives the locker renews it (unless the lock says otherwise). When that fails, the
-/// holder is told a guard time before the end (`lost()`), and the lease is never good again, even
-/// if nodes answer later. The destructor stops the renewal and hands a best-effort release to the
-/// locker; it never blocks and never throws.
+/// The locker renews the lease while the object lives (unless the lock options say otherwise). When
+/// renewal fails, the holder is told a guard time before the end (`lost()`). From then on the lease
+/// is never good again, even if nodes answer later. The destructor stops the renewal and hands a
+/// best-effort release to the locker; it never blocks and never throws.
 ///
-/// Thread safety: distinct objects, safe; one object, unsafe, but for `held()`, `valid_until()`,
+/// Thread safety: distinct objects, safe; one object, unsafe, except for `held()`, `valid_until()`,
 /// `fence()` and `resource()`, which many threads may call. Lifetimes: outstanding operations do
 /// not need the `lease` object. Operations on an empty lease complete with `errc::not_held`, on the
-/// system executor if their handler has no executor of its own.
+/// system executor if their handler has no associated executor.
 class [[nodiscard]] lease {
 public:
-    /// Holds nothing.
+    /// An empty lease.
     lease() noexcept = default;
     lease(lease&& other) noexcept;
     lease& operator=(lease&& other) noexcept;
     ~lease();
 
-    /// Whether this object was granted a resource and was not released since. It does not look at
-    /// the clock: see `held()`.
+    /// Whether this object was granted a resource and has not been released since. Does not
+    /// consider the clock: see `held()`.
     explicit operator bool() const noexcept;
 
-    /// Whether the resource is ours at this moment, by the clock, suspension of the machine
-    /// included. True in the guard time too. What is true now may be false at the next statement.
+    /// Whether the lease is valid at this moment by the clock, which includes suspension of the
+    /// machine. True in the guard time too. The result may be outdated at the next statement.
     bool held() const noexcept;
 
-    /// When the lease ends if nothing renews it. Moves on with each renewal. In the past, or
-    /// `time_point::min()`, when it has ended.
+    /// The time at which the lease ends if nothing renews it. Moves on with each renewal. In the
+    /// past, or `time_point::min()`, when the lease has ended.
     std::chrono::steady_clock::time_point valid_until() const noexcept;
 
-    /// The fencing token: larger than that of every lease on this resource that nodes had granted
-    /// before they were asked for this one and, where leases are handed on in the process, than
-    /// that of the holder before. If nodes have ended a lease early (their clocks jumped, or they
-    /// lost data), somebody else may have a larger one already: the protected store refuses ours
-    /// then. Empty where the backend has none, as Redis nodes without `fencing::on`. For the other
-    /// side, see `guarded_write`.
+    /// The fencing token. It is larger than the token of every lease on this resource that the
+    /// nodes had granted before they were asked for this lease. Where leases are transferred within
+    /// the process, it is also larger than the token of the previous holder. If nodes have ended a
+    /// lease early (their clocks jumped, or they lost data), another holder may have a larger token
+    /// already; the protected store then refuses this one. Empty where the backend has no tokens,
+    /// such as Redis nodes without `fencing::on`. For the check in the store, see `guarded_write`.
     std::optional<std::uint64_t> fence() const noexcept { return fence_; }
 
     /// The name of the resource; empty for an empty lease.
@@ -73,9 +74,8 @@ public:
     ///
     /// Errors:
     /// - `errc::lease_lost`  the guard time before the end has begun and the lease could not be
-    /// kept,
-    ///                       or nodes said that it is not ours, or the locker is being closed.
-    /// - `errc::not_held`    the lease was released, or is empty.
+    ///   kept, or nodes reported that this holder does not have it, or the locker is being closed.
+    /// - `errc::not_held`  the lease was released, or is empty.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///
     /// Cancellation: all types.
@@ -93,18 +93,19 @@ public:
             token, engine_, id_);
     }
 
-    /// Renews the lease for a whole ttl from now, at once. Calls that overlap share one renewal.
+    /// Renews the lease at once, for a whole ttl from now. Overlapping calls share one renewal.
     ///
     /// Completion: `void(error_code)`; without an error, a majority has confirmed.
     ///
     /// Errors:
-    /// - `errc::unreachable`  no majority in time; the lease goes on as it was, to `valid_until()`.
-    /// - `errc::lease_lost`   it is too late.
-    /// - `errc::not_held`     the lease was released, or is empty.
+    /// - `errc::unreachable`  no majority answered in time; the lease continues unchanged, to
+    ///   `valid_until()`.
+    /// - `errc::lease_lost`  it is too late to renew.
+    /// - `errc::not_held`  the lease was released, or is empty.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///
     /// Cancellation: terminal and partial; only the waiting ends. Not total: the request may have
-    /// left, and have its effect.
+    /// been sent, and may take effect.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto extend(Token&& token = Token())
     {
@@ -119,21 +120,22 @@ public:
             token, engine_, id_);
     }
 
-    /// Gives the resource back.
+    /// Releases the resource.
     ///
     /// From this call on the lease is not held and not renewed. Every node is asked to delete the
-    /// key if it is still ours; the operation completes when a majority has, and the rest goes on
-    /// in the background. It never touches a key that is not ours.
+    /// key if it still has the owner token of this lease. The operation completes when a majority
+    /// has done so; the rest continues in the background. A release never touches a key with
+    /// another owner token.
     ///
-    /// Completion: `void(error_code, release_outcome)`. A lease that was lost before gives
-    /// `release_outcome::expired` and no error.
+    /// Completion: `void(error_code, release_outcome)`. For a lease that was lost before, the
+    /// outcome is `release_outcome::expired`, without an error.
     ///
     /// Errors:
     /// - `errc::not_held`  released before, or empty; the outcome is `expired`.
     /// - `asio::error::operation_aborted`  this call was cancelled; the outcome is `unconfirmed`.
     ///
-    /// Cancellation: terminal and partial; only the waiting ends, the release goes on. Not total:
-    /// it has begun when the call has.
+    /// Cancellation: terminal and partial; only the waiting ends, the release continues. Not total:
+    /// the release begins with the call.
     template <
         asio::completion_token_for<void(error_code, release_outcome)> Token = asio::deferred_t>
     auto release(Token&& token = Token())

@@ -19,54 +19,54 @@
 
 namespace holdfast {
 
-/// Names a resource and says how it is locked.
+/// The name of a resource and the options for locking it.
 ///
-/// A value: cheap to make and to copy, costs nothing while unused. Two locks of one name are the
-/// same lock. Not reentrant: a holder that acquires again waits for itself.
+/// A value type: cheap to create and to copy, without cost while unused. Two locks with one name
+/// are the same lock. Not reentrant: a holder that acquires again waits for itself.
 ///
-/// Thread safety: as a `const std::string`. Lifetimes: may outlive its locker, whose operations
-/// then fail with `errc::closed`.
+/// Thread safety: as a `const std::string`. Lifetimes: may outlive its locker; its operations then
+/// fail with `errc::closed`.
 class lock {
 public:
-    /// Throws `std::invalid_argument` if `what` is not a resource name, if `check(options)` does,
-    /// if the ttl is not longer than drift and the backend's node timeout together, or if it is
-    /// longer than the quarantine of a backend with fencing.
+    /// Throws `std::invalid_argument` if `what` is not a resource name, if `check(options)` throws,
+    /// if the ttl is not longer than drift and the backend's node timeout together, or if the ttl
+    /// is longer than the quarantine of a backend with fencing.
     lock(locker& owner, holdfast::resource what, lock_options options = {});
 
     const std::string& resource() const noexcept;
     const lock_options& options() const noexcept;
 
-    /// Waits until the resource is granted to us, or until `wait` has passed (default: as in
-    /// `lock_options`; `forever` allowed; 0 or less asks once).
+    /// Waits until the resource is granted to the caller, or until `wait` has passed (default: as
+    /// in `lock_options`; `forever` allowed; 0 or less makes one attempt).
     ///
-    /// Those who wait for one resource in one locker are served first come, first served; only the
-    /// first of them asks the nodes. Only so many attempts are under way at once as the nodes
-    /// answer quickly; beyond that, resources are asked for in the order in which they were wanted.
-    /// Each attempt has a fresh owner token. A refused attempt gives back what it was granted and
-    /// is repeated after a random pause, no longer than the nodes say that the resource can stay
-    /// taken.
+    /// Waiters for one resource in one locker are served first come, first served; only the first
+    /// of them asks the nodes. The number of attempts under way at once is limited to what the
+    /// nodes answer quickly; beyond that, resources are asked for in the order of the calls. Each
+    /// attempt has a fresh owner token. A refused attempt releases what it was granted and is
+    /// repeated after a random pause, which is no longer than the nodes report that the resource
+    /// can stay taken.
     ///
-    /// Completion: `void(error_code, lease)`, never inside this call. The lease is empty unless the
-    /// code is.
+    /// Completion: `void(error_code, lease)`, never inside this call. The lease is empty if there
+    /// is an error, and only then.
     ///
-    /// Errors, at the end of `wait` unless said otherwise:
-    /// - `errc::contended`    others held the resource, or were before us in the queue.
+    /// Errors, at the end of `wait` unless stated otherwise:
+    /// - `errc::contended`  others held the resource, or were ahead in the queue.
     /// - `errc::unreachable`  too few nodes gave a usable answer; `locker::stats()` says why.
-    /// - `errc::too_late`     granted, but less than the guard time would have remained.
+    /// - `errc::too_late`  granted, but less than the guard time would have remained.
     /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
-    ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes say so that waiting
-    ///   cannot help; at once, which for `key_conflict` is a few round trips. But where they are in
-    ///   quarantine, `fencing_unavailable` comes at the end of `wait`.
-    /// - `errc::overloaded`   the nodes, or this process, were too busy for an attempt within
-    ///   `wait`. At once, if that has lasted for longer than `wait`, and so many
-    ///   wait already that half of `wait` would be over before an attempt; and if more than
-    ///   `locker_options::max_waiting` wait.
-    /// - `errc::closed`       the locker was closed; at once.
+    ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes report this that
+    ///   waiting cannot help. At once, which for `key_conflict` means a few round trips. But where
+    ///   the nodes are in quarantine, `fencing_unavailable` comes at the end of `wait`.
+    /// - `errc::overloaded`  the nodes or this process were too busy for an attempt within `wait`.
+    ///   At once if that has lasted for longer than `wait`, and so many calls wait that half of
+    ///   `wait` would be over before an attempt; and if more than `locker_options::max_waiting`
+    ///   calls wait.
+    /// - `errc::closed`  the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
     ///
-    /// Cancellation: terminal and partial; total only until the first request has left, because
-    /// after that a node may hold our key for a moment. A grant that is complete is delivered;
-    /// anything else is given back in the background, and ends with its ttl at the latest.
+    /// Cancellation: terminal and partial; total only until the first request has been sent,
+    /// because after that a node may hold the key for a moment. A complete grant is delivered;
+    /// anything less is released in the background, and ends with its ttl at the latest.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto acquire(std::chrono::milliseconds wait, Token&& token = Token()) const
     {
@@ -79,13 +79,13 @@ public:
         return initiate(options().wait, mode::wait, token);
     }
 
-    /// One attempt. Held by another, or others of this locker wait already: an empty lease and no
-    /// error. Never overtakes those who wait.
+    /// Makes one attempt. If the resource is held, or others of this locker already wait for it,
+    /// the result is an empty lease and no error. Never overtakes waiters.
     ///
     /// Completion: `void(error_code, lease)`, never inside this call.
     ///
-    /// Errors and cancellation: as `acquire()`, but for `errc::contended`, which is not an error
-    /// here. It takes one node timeout at most, or the connect timeout if nodes were not yet
+    /// Errors and cancellation: as `acquire()`, except for `errc::contended`, which is not an error
+    /// here. Takes at most one node timeout, or the connect timeout if nodes were not yet
     /// connected.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     auto try_acquire(Token&& token = Token()) const
@@ -93,31 +93,32 @@ public:
         return initiate(std::chrono::milliseconds(0), mode::once, token);
     }
 
-    /// Runs `body` under the lock: acquires, runs it, releases on every path.
+    /// Runs `body` under the lock: acquires, runs the body, releases on every path.
     ///
-    /// `body` is called as `body(lease&)` and returns `asio::awaitable<T>`. T is void or can be
-    /// made by default. The body runs on a strand of the caller's executor. It is cancelled (all
-    /// types at once; a coroutine hears terminal unless it asks for more) when the lease cannot be
-    /// kept, a guard time before the lease ends. The lease it is given is valid until it returns.
+    /// `body` is called as `body(lease&)` and returns `asio::awaitable<T>`. T is void or default
+    /// constructible. The body runs on a strand of the caller's executor. When the lease cannot be
+    /// kept, the body is cancelled a guard time before the lease ends (all types at once; a
+    /// coroutine accepts only terminal by default). The reference to the lease is valid until the
+    /// body returns.
     ///
-    /// Completion: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` for void; so
-    /// `co_await` gives the body's value or throws:
-    /// - what `acquire()` reported, as `boost::system::system_error`; the body did not run then;
-    /// - what the body threw; it wins over any error of the release;
+    /// Completion: `void(std::exception_ptr, T)`, or `void(std::exception_ptr)` for void. So
+    /// `co_await` returns the body's value or throws:
+    /// - the error of `acquire()`, as `boost::system::system_error`; the body did not run then;
+    /// - the exception of the body; it takes precedence over any error of the release;
     /// - `errc::lease_lost` if the lease was lost and the body stopped because it was cancelled, or
-    ///   went on beyond the end of the lease: its result may then rest on work without a lock.
+    ///   went on beyond the end of the lease: its result may then depend on work without a lock.
     ///
-    /// Cancellation: all types; passed on to the acquire or to the body. The release is not
+    /// Cancellation: all types; forwarded to the acquire or to the body. The release is not
     /// cancelled.
     ///
-    /// GCC 12 destroys the captures of a lambda twice that is made inside a `co_await` expression.
-    /// Give the body a name, or the operation:
+    /// GCC 12 destroys the captures of a lambda twice if the lambda is created inside a `co_await`
+    /// expression. Give the body or the operation a name:
     ///
     ///     auto held = lock.hold([order](lease&) -> asio::awaitable<void> { ... });
     ///     co_await std::move(held);
     ///
-    /// The default token is `asio::use_awaitable` here: Boost 1.81 cannot `co_await` a deferred
-    /// operation of this signature.
+    /// The default token here is `asio::use_awaitable`: Boost 1.81 cannot `co_await` a deferred
+    /// operation with this signature.
     template <class Body, class Token = asio::use_awaitable_t<>>
     requires std::is_invocable_v<Body&, lease&>
     auto hold(Body body, Token&& token = Token()) const

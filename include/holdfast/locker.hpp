@@ -19,37 +19,38 @@ namespace io {
 class engine;
 }
 
-/// Owns what locks share: the connections to the nodes, the queues of local waiters, the renewals.
+/// Owns the state that locks share: the connections to the nodes, the queues of local waiters, the
+/// renewals.
 ///
-/// A process needs one locker for each set of nodes; every `lock` made from it uses its
+/// A process needs one locker for each set of nodes. Every `lock` created from it uses its
 /// connections. The connections count as work: `io_context::run()` returns only after `close()` (or
 /// the destructor) has done its part.
 ///
-/// Thread safety: all members but the destructor may be called from many threads at once.
-/// Lifetimes: operations and leases keep what they need alive; they may outlive the locker, which
-/// closes it. All of them, leases and locks too, must go before the execution context does. A
-/// locker that was moved from can only be destroyed or assigned to.
+/// Thread safety: all members except the destructor may be called from many threads at once.
+/// Lifetimes: operations and leases keep alive what they need. They may outlive the locker object;
+/// its destruction closes the locker. All of them, including leases and locks, must be destroyed
+/// before the execution context. A moved-from locker can only be destroyed or assigned to.
 ///
-/// After `fork()` the locker and its leases belong to the parent. A child that goes on running the
-/// execution context must call its `notify_fork(fork_child)` first, as Asio asks for in any case:
-/// then what was pending in its copy is destroyed, its copies of leases are not held, new
-/// operations fail, and nothing is sent.
+/// After `fork()` the locker and its leases belong to the parent. A child that continues to run the
+/// execution context must call its `notify_fork(fork_child)` first, as Asio requires in any case.
+/// Then the operations pending in the child's copy are destroyed, its copies of leases are not
+/// held, new operations fail, and nothing is sent.
 class locker {
 public:
     using executor_type = asio::any_io_executor;
 
-    /// Starts to connect in the background, on `executor`, which also runs the handlers of
-    /// operations that have no executor of their own. The executor may be a strand, a thread pool
-    /// or an `io_context`; its context must live as long as the locker's operations.
+    /// Starts to connect in the background on `executor`, which also runs the handlers that have no
+    /// associated executor. The executor may be a strand, a thread pool or an `io_context`; its
+    /// context must live as long as the locker's operations.
     ///
-    /// A handler that blocks delays nothing else while the executor has another thread that is
-    /// free; on a strand, or with one thread, it delays all that the locker does. What a handler
-    /// throws comes out of the `run()` that called it, one exception at a time.
+    /// A handler that blocks delays nothing else while the executor has another free thread. On a
+    /// strand, or with one thread, it delays all work of the locker. An exception from a handler
+    /// propagates out of the `run()` that called it, one exception at a time.
     ///
-    /// Throws `std::invalid_argument` if `check(options)` does.
+    /// Throws `std::invalid_argument` if `check(options)` throws.
     locker(asio::any_io_executor executor, backend store, locker_options options = {});
 
-    /// As `close()`, without waiting for it: never blocks, never throws. Where the executor does
+    /// As `close()`, without waiting for its end: never blocks, never throws. If the executor does
     /// not run any more, keys that are still held end by their ttl.
     ~locker();
 
@@ -58,18 +59,19 @@ public:
 
     executor_type get_executor() const noexcept;
 
-    /// Stops, in this order: refuses new operations and ends waiting ones (`errc::closed`); tells
-    /// the holders of leases that they must stop (`lease::lost()`); releases each lease once its
-    /// holder lets go of it, or its guard time has passed; closes the connections.
+    /// Stops the locker, in this order: refuses new operations and ends waiting ones
+    /// (`errc::closed`); tells the holders of leases that they must stop (`lease::lost()`);
+    /// releases each lease once its holder has dropped it or its guard time has passed; closes the
+    /// connections.
     ///
     /// Completion: `void(error_code)`. Bounded by the longest guard of a held lease, plus the time
-    /// that the nodes need to delete what is given back, as long as they go on answering. Half a
-    /// second after the last of them has answered, what is left ends by its ttl.
+    /// that the nodes need to delete the released keys, as long as they go on answering. Half a
+    /// second after the last answer of a node, the remaining keys are left to end by their ttl.
     ///
     /// Errors: `asio::error::operation_aborted` when this call was cancelled.
     ///
-    /// Cancellation: all types; only the waiting ends, the closing goes on. Calling it again, or at
-    /// the same time, is allowed and waits for the same end.
+    /// Cancellation: all types; only the waiting ends, the closing continues. Repeated and
+    /// concurrent calls are allowed and wait for the same end.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     auto close(Token&& token = Token())
     {
@@ -81,7 +83,7 @@ public:
             token, engine_);
     }
 
-    /// A consistent snapshot. Takes a lock and copies text: for operators, not for hot paths.
+    /// A consistent snapshot. Locks a mutex and copies text: for operators, not for hot paths.
     locker_stats stats() const;
 
 private:

@@ -2,11 +2,11 @@
 
 namespace holdfast {
 
-/// How a release ended.
+/// The outcome of a release.
 enum class release_outcome {
-    released,    ///< a majority of nodes has deleted our key: the resource is free
-    expired,     ///< it was not ours any more when asked for; nothing of others was touched
-    unconfirmed, ///< too few nodes answered; deletion goes on in the background, at most for one
+    released,    ///< a majority of nodes has deleted the key: the resource is free
+    expired,     ///< the lease had already ended; no key of others was touched
+    unconfirmed, ///< too few nodes answered; deletion continues in the background, at most for one
                  ///< ttl
 };
 

@@ -6,12 +6,12 @@
 
 namespace holdfast {
 
-/// The name of what is locked.
+/// The name of a resource.
 ///
-/// Any bytes will do, 1 to `max_size` of them: the name travels as data and is never part of a
-/// command or a script. On Redis nodes it is the key, as other Redlock clients have it, but not
-/// with fencing. Names that end in `:holdfast:queue` or `:holdfast:open` are reserved: they are
-/// keys of queues.
+/// Any bytes are allowed, 1 to `max_size` of them: the name is sent as data and is never part of a
+/// command or a script. Without fencing, it is the key on Redis nodes, as with other Redlock
+/// clients. Names that end in `:holdfast:queue` or `:holdfast:open` are reserved for the keys of
+/// queues.
 class resource {
 public:
     static constexpr std::size_t max_size = 512; ///< in bytes

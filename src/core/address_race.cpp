@@ -6,8 +6,8 @@ namespace holdfast::core {
 
 namespace {
 
-// Between two attempts, as the RFC recommends; less where that would leave the last address less
-// than half of the time.
+// The pause between two attempts that the RFC recommends. It is shorter where the last address
+// would otherwise have less than half of the time.
 constexpr duration longest_pause = std::chrono::milliseconds(250);
 
 int rank_of(const address_race::candidate& c)
@@ -23,7 +23,7 @@ void address_race::begin(std::span<const candidate> all, time_point now, time_po
     due_ = now;
     order_.resize(all.size());
 
-    // By families in turn, beginning with that of the first.
+    // Alternate between the families, beginning with the family of the first address.
     std::size_t place = 0;
     const auto take = [&](std::size_t from, bool ipv6) {
         while (from < all.size() && all[from].ipv6 != ipv6)

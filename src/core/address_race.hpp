@@ -9,31 +9,31 @@
 
 namespace holdfast::core {
 
-// A host has several addresses, and some of them may be silent, as all of one family are behind a
-// broken router: in which order they are tried, and when the next one is, beside those that have
-// not answered yet. The first that connects wins.
+// Decides in which order the addresses of a host are tried, and when the next attempt begins while
+// earlier ones are still unanswered. The first connection wins. Some addresses may be silent, for
+// example all of one family behind a broken router.
 //
 // Source: RFC 8305 ("Happy Eyeballs"), sections 4 and 5.
 class address_race {
 public:
     struct candidate {
         bool ipv6 = false;
-        bool good = false;   // the last one that we have heard anything from
-        bool silent = false; // it took the last connection, and then said nothing
+        bool good = false;   // the last address that has sent anything
+        bool silent = false; // it accepted the last connection and then sent nothing
     };
 
-    static constexpr std::size_t most = 16; // more addresses than that are not tried
+    static constexpr std::size_t most = 16; // further addresses are not tried
 
-    // `all` in the order of the name service; all of it must be over at `end`.
+    // `all` is in the order of the name service. The race must be over at `end`.
     void begin(std::span<const candidate> all, time_point now, time_point end);
 
-    // Which one to begin with now, by its place in `all`; nothing if none is due.
+    // The address to try now, as an index into `all`; nothing if none is due.
     std::optional<std::size_t> next(time_point now);
     time_point next_at() const noexcept;
 
-    // One of those that were begun has failed: the next one is due at once.
+    // An attempt has failed: the next one is due at once.
     void failed(time_point now) noexcept;
-    // All have.
+    // Whether all attempts have failed.
     bool lost() const noexcept { return failed_ == order_.size(); }
 
 private:

@@ -6,19 +6,20 @@ namespace holdfast::core {
 
 namespace {
 
-// The part of the node timeout that a delay may be without being called long.
+// A delay up to this fraction of the node timeout (1 / small_part) is not long. The bound does not
+// grow at delays above 1 / large_part of the node timeout.
 constexpr int small_part = 32, large_part = 2;
 
-// A delay of so many times the shortest is not called long either: some nodes are far away.
+// A delay up to this multiple of the shortest delay is not long either: some nodes are far away.
 constexpr int near_shortest = 2;
 
-// What an answer takes beyond the shortest delay may soon be so many times as much.
+// The expected delay allows the excess over the shortest delay to grow by this factor.
 constexpr int spare = 4;
 
-// The shortest delay is that of the last one or two such times.
+// The shortest delay is taken over the last one or two periods of this length.
 constexpr duration memory = std::chrono::minutes(5);
 
-constexpr double growth = 1.0 / 16; // for each answer, once it was too large before
+constexpr double growth = 1.0 / 16; // for each answer, after the bound was too large once
 constexpr double decrease = 0.75, strong_decrease = 0.5;
 
 } // namespace
@@ -51,7 +52,8 @@ void admission::unanswered(
         closed_until_ = std::max(closed_until_, now + pause);
 }
 
-// An attempt with a short node timeout that fails for distance alone says nothing to the others.
+// The shortest delay counts because an attempt with a short node timeout may fail for distance
+// alone, which tells nothing about the load.
 duration admission::long_delay(duration node_timeout) const noexcept
 {
     return std::max(node_timeout / small_part, near_shortest * shortest_delay());
@@ -73,7 +75,7 @@ void admission::abandon(duration node_timeout, time_point now)
 {
     --under_way_;
     const time_point until = now + std::min(2 * usual_delay_, node_timeout);
-    // In order: what was said of the one before may be a little too long then.
+    // The ring must stay in order, so this one may count a little too long.
     abandoned_.push(abandoned_.empty() ? until : std::max(until, abandoned_.back()));
 }
 
@@ -88,7 +90,7 @@ void admission::note_delay(duration delay, time_point now) noexcept
     usual_delay_ += (delay - usual_delay_) / 16;
 }
 
-// Once for all attempts that were under way together.
+// Shrinks only once for all attempts that were under way together.
 void admission::shrink(time_point asked, double factor, time_point now) noexcept
 {
     if (asked < shrunk_at_)

@@ -7,16 +7,17 @@
 
 namespace holdfast::core {
 
-// When the one timer of a shell is to fire. It is left alone when it fires early anyway: that costs
-// one wake-up, where moving it would cost as much for every operation.
+// Decides when the single timer of the I/O layer has to fire. The timer is not moved if it fires
+// earlier than needed: that costs one wake-up, while moving it would cost as much at every
+// operation.
 //
-// The clock of a timer may stand still while the machine is suspended, ours does not. So nobody
-// sleeps for long, and a timer that should have fired is not relied on.
+// The timer's clock may stop while the machine is suspended; the lease clock does not. So no sleep
+// is long, and an overdue timer is set again.
 class alarm {
 public:
     static constexpr duration longest_sleep = std::chrono::seconds(1);
 
-    // Where to move the timer now, if it must be moved.
+    // The new time of the timer, if it must be moved.
     std::optional<time_point> plan(time_point wanted, time_point now) noexcept
     {
         if (wanted == never)
@@ -33,7 +34,7 @@ public:
     bool is_set() const noexcept { return at_ != never; }
 
 private:
-    // Timers of a busy loop are a little late, and come all the same.
+    // In a busy event loop a timer may fire a little late. It is not overdue then.
     static constexpr duration tolerance = std::chrono::milliseconds(10);
 
     time_point at_ = never;

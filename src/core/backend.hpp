@@ -17,20 +17,19 @@
 
 namespace holdfast::core {
 
-// A grant that was asked for: an attempt at first, then perhaps a lease, then something to clean
-// up.
+// A claim: first an attempt, then possibly the lease that comes of it, then the clean-up.
 using claim_id = std::uint64_t;
 
 // Whether an attempt may wait for its turn in a queue that the backend keeps between processes. A
 // backend without one answers all attempts at once.
 enum class queueing : std::uint8_t {
     none,
-    if_contended, // only if the backend knows already that others want the resource
-    now,          // others have their turn first
+    if_contended, // only if the backend already knows that others want the resource
+    now,          // at once: others have their turn first
 };
 
-// What clients that do not wait in a queue, but poll, are left of a resource that is never free
-// otherwise: it stays free for a window, about once in a period. No window: nothing.
+// Windows for clients that poll instead of waiting in a queue. A resource that is never free
+// otherwise stays free for a window, about once in a period. Window 0: no windows.
 struct polling_params {
     std::uint32_t window_ms = 0, period_ms = 0;
 
@@ -40,22 +39,22 @@ struct polling_params {
 
 struct claim_params {
     duration ttl{};
-    duration drift{}; // taken off every validity
+    duration drift{}; // subtracted from every validity
     duration guard{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
-    bool others_follow = false; // in this process: they want to be passed what is granted
+    bool others_follow = false; // waiters in this process expect a transfer of the lease
     polling_params polling{};
 };
 
-// What a backend tells the locker core, about the claim whose `tag` it was given.
+// What a backend reports to the locker core. `tag` is the one that the claim was given.
 enum class event_kind : std::uint8_t {
-    granted,  // answers attempt(): `asked`, `valid_until`, `fence`
-    refused,  // answers attempt(): `asked`, `reason`; the claim is the backend's to clean up
-    queued,   // of an attempt: it waits for its turn, and costs next to nothing meanwhile
-    validity, // of a granted claim has changed: `valid_until`
-    lost,     // a granted claim is not ours any more, whatever its validity was
-    released, // answers release(): `outcome`
-    no_remote_waiters, // answers probe_waiters(): nobody else waits for it
+    granted,           // answers attempt(): `asked`, `valid_until`, `fence`
+    refused,           // answers attempt(): `asked`, `reason`; the backend cleans up the claim
+    queued,            // an attempt waits for its turn, at almost no cost
+    validity,          // the validity of a granted claim has changed: `valid_until`
+    lost,              // a granted claim is lost, regardless of its validity
+    released,          // answers release(): `outcome`
+    no_remote_waiters, // answers probe_waiters(): no other process waits for the resource
     free_hint, // answers watch(): the resource may be free from `valid_until` on, or `reason`
 };
 
@@ -65,26 +64,26 @@ struct backend_event {
     errc reason{};
     std::uint64_t tag = 0;
     time_point valid_until{};
-    bool transient = false;   // `reason` mends itself with time, whatever it is
-    time_point asked = never; // when the requests left to which this is the answer; since then a
-                              // refused attempt has kept others out; `never`: not told
+    bool transient = false;   // the cause of `reason` passes with time
+    time_point asked = never; // when the requests of this answer were sent; a refused attempt has
+                              // kept others out since then; `never`: unknown
     std::optional<std::uint64_t> fence{};
 };
 
-// The seam between the locker core and a store of locks. Pure: no I/O, no clock, no thread. Every
-// call may make events, which are fetched afterwards, so nobody is called back in the middle.
+// The interface between the locker core and a store of locks. Pure: no I/O, no clock, no thread.
+// Every call may create events. They are fetched afterwards, so there are no callbacks.
 class backend_core {
 public:
     virtual ~backend_core() = default;
 
-    // Asks for the resource, once. Ends in `granted` or `refused` in bounded time, unless it waits
-    // for its turn or is abandoned.
+    // Makes one attempt to get the resource. Ends in `granted` or `refused` in bounded time, unless
+    // it waits for its turn or is abandoned.
     virtual claim_id attempt(std::uint64_t tag, std::string_view resource, const owner_token& token,
         const claim_params& terms, time_point now) = 0;
 
-    // Gives up an attempt that has not ended; whatever was granted is given back. No event follows.
+    // Gives up an attempt that has not ended. All grants are given back. No event follows.
     virtual void abandon(claim_id claim, time_point now) = 0;
-    // What an attempt that has not ended would have failed with if it were given up now.
+    // The error of an attempt that has not ended, if it were given up now.
     virtual errc pending_error(claim_id claim) const noexcept = 0;
 
     // Whether there is a queue to wait in now.
@@ -97,22 +96,24 @@ public:
     // one. Precondition: can_transfer().
     virtual std::optional<std::uint64_t> transfer(claim_id claim, std::uint64_t tag) = 0;
 
-    // Renews granted claims. What comes of it is told as `validity` and `lost`; silence is not
-    // told. `again`: even where an earlier renewal is still unanswered.
+    // Renews granted claims. The results are reported as `validity` and `lost`; missing answers are
+    // not reported. `again`: even where an earlier renewal is still unanswered.
     virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
 
-    // Finds out whether other processes wait for what a claim holds. `alone` may follow: a hint.
+    // Finds out whether other processes wait for the resource of a claim. `no_remote_waiters` may
+    // follow: a hint.
     virtual void probe_waiters(claim_id claim, time_point now) = 0;
-    // Whether an answer to that is still to come.
+    // Whether the answer to a probe is still to come.
     virtual bool probing_waiters(claim_id claim) const noexcept = 0;
 
-    // The release of a granted claim, which follows, ends turns that have lasted so long that
-    // clients which poll are due a window. A backend without a queue leaves that to the locker.
+    // To be called before the release of a granted claim. The turns have lasted so long that
+    // polling clients are due a window. A backend without a queue leaves that to the locker.
     virtual void leave_open(claim_id) {}
-    // Gives a granted claim back. `released` follows in bounded time; the claim is the backend's.
+    // Releases a granted claim, which the backend then cleans up. `released` follows in bounded
+    // time.
     virtual void release(claim_id claim, time_point now) = 0;
 
-    // Finds out when somebody else's holding of the resource must end. `frees` may follow: a hint.
+    // Finds out when another holder's lease on the resource must end. `free_hint` may follow.
     virtual void watch(std::uint64_t tag, std::string_view resource, time_point now) = 0;
 
     // How long an answer to one request may take under this ttl.
@@ -122,15 +123,15 @@ public:
 
     virtual std::optional<backend_event> next_event() = 0;
     virtual time_point wake_at() const noexcept = 0;
-    // `heard`: all that had arrived from the store by then has been given to its connections. No
-    // answer is judged to be late that may have arrived and not been read yet.
+    // `heard`: all bytes that had arrived from the store by then have been given to the
+    // connections. An answer does not count as late if it may have arrived but was not read yet.
     virtual void wake(time_point now, time_point heard) = 0;
     void wake(time_point now) { wake(now, now); }
 
-    // What the shell has to serve; the same objects for the life of the backend.
+    // The connections that the I/O layer serves; the same objects for the life of the backend.
     virtual std::span<connection* const> connections() noexcept = 0;
 
-    // How many deletions are under way. It gets smaller as long as they are answered.
+    // How many deletions are under way. The number falls as long as they are answered.
     virtual std::size_t cleaning_up() const noexcept = 0;
     bool drained() const noexcept { return cleaning_up() == 0; }
     // Bytes that wait for their connection to take them.
@@ -141,13 +142,13 @@ public:
             all += c->output().size();
         return all;
     }
-    // Lets all connections go, for good.
+    // Closes all connections for good.
     virtual void close(time_point now) = 0;
 
     virtual std::vector<node_stats> nodes() const = 0;
 };
 
-// Makes the core of a backend for one locker.
+// Creates the core of a backend for one locker.
 class backend_factory {
 public:
     virtual ~backend_factory() = default;

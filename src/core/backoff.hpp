@@ -7,8 +7,8 @@
 
 namespace holdfast::core {
 
-// Cheap random numbers for the spreading of retries; not for secrets. SplitMix64, from Steele,
-// Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+// Cheap random numbers to spread retries; not for secrets. SplitMix64, from Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", 2014.
 class jitter {
 public:
     explicit jitter(std::uint64_t seed) noexcept : state_(seed) {}
@@ -34,8 +34,9 @@ private:
     std::uint64_t state_;
 };
 
-// How long to wait after the `failures`-th failure in a row (from 1): uniform between nothing and
-// `first`, doubled each time, up to `last`. "Full jitter": spreads clients best.
+// How long to wait after the `failures`-th failure in a row (from 1): uniform between zero and a
+// limit, which is `first` at first and doubles each time, up to `last`. This "full jitter" spreads
+// clients best.
 // Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 inline duration backoff(unsigned failures, duration first, duration last, jitter& random) noexcept
 {

@@ -12,37 +12,38 @@
 
 namespace holdfast::core {
 
-// Where a connection leads. Exactly one of `host` and `path` is set.
+// The target of a connection. Exactly one of `host` and `path` is set.
 struct address {
     std::string host;
     std::uint16_t port = 0;
     std::string path; // of a unix socket
 };
 
-// What a shell needs to see of a protocol that runs over one byte stream: bytes in, bytes out, and
-// whether the stream should be open. It decides; the shell performs.
+// The interface between the I/O layer and a protocol that runs over one byte stream: bytes in,
+// bytes out, and whether the stream should be open. The protocol decides; the I/O layer performs.
 class connection {
 public:
     virtual ~connection() = default;
 
     virtual const address& target() const noexcept = 0;
 
-    // Whether there should be a stream now. The shell opens and closes accordingly and reports.
+    // Whether the stream should be open now. The I/O layer opens and closes it and reports.
     virtual bool wants_open() const noexcept = 0;
-    // Until when it can be opened; after that it is not wanted open any more, for the time being.
+    // The deadline for opening it. After that `wants_open()` is false for a while.
     virtual time_point opening_ends() const noexcept { return never; }
 
     virtual void opened(time_point now) = 0;
     // The stream could not be opened, broke, or was closed because `wants_open()` said so.
     virtual void closed(error_code why, time_point now) = 0;
 
-    // Where to put the next bytes that arrive, never empty, and that `n` of them have arrived.
+    // The space for the next bytes that arrive; never empty.
     virtual std::span<char> read_space() = 0;
+    // `n` bytes have arrived in that space.
     virtual void received(std::size_t n, time_point now) = 0;
 
-    // What is to be sent, in order; and that the stream has taken the first `n` bytes of it. `now`:
-    // just before it took them.
+    // The bytes to send, in order.
     virtual std::string_view output() const noexcept = 0;
+    // The stream has taken the first `n` bytes of the output. `now`: just before it took them.
     virtual void written(std::size_t n, time_point now) = 0;
 };
 

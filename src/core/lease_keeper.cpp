@@ -18,7 +18,8 @@ lease_keeper::lease_keeper(const lease_params& terms, time_point asked, time_poi
       phase_(phase::kept)
 {}
 
-// A third of the ttl on, but on a common grid, so that leases of about the same age share a batch.
+// A third of the ttl later, but on a common grid, so that leases of about the same age share a
+// batch.
 time_point lease_keeper::next_renewal(time_point asked) const noexcept
 {
     const time_point ideal = asked + ttl_ / 3;
@@ -57,7 +58,7 @@ time_point lease_keeper::wake_at() const noexcept
 
 void lease_keeper::renewal_sent(time_point now) noexcept
 {
-    renew_at_ = now + retry_; // again then, unless a majority confirms
+    renew_at_ = now + retry_; // the next try, unless a majority confirms
 }
 
 bool lease_keeper::valid_until(time_point when, time_point now) noexcept
@@ -70,7 +71,7 @@ bool lease_keeper::valid_until(time_point when, time_point now) noexcept
     valid_until_ = when;
     if (!longer)
         return false;
-    // The validity tells when the request that it rests on was made.
+    // The validity determines when its request was made.
     const time_point asked = when - (ttl_ - drift_);
     renew_at_ = std::max(now, next_renewal(asked));
     const bool renewed = asked > confirmed_;

@@ -6,7 +6,7 @@
 
 namespace holdfast::core {
 
-// What of `lock_options` concerns one lease, with all defaults filled in.
+// The part of `lock_options` that concerns one lease, with all defaults filled in.
 struct lease_params {
     duration ttl{};
     duration drift{};
@@ -18,11 +18,11 @@ struct lease_params {
     bool renews = true;
 };
 
-// Decides what becomes of one lease, and when: renew it, tell its work to stop, declare it ended.
+// Decides what to do with one lease, and when: renew it, tell its work to stop, declare it ended.
 //
-// `kept` → `stopping`, a guard time before the end → `ended`. There is no way back: once its work
+// `kept` → `stopping`, a guard time before the end → `ended`. There is no way back: once the work
 // was told to stop, no late answer makes the lease good again. An unanswered renewal neither
-// lengthens nor ends a lease; the clock does.
+// extends nor ends a lease; only the clock ends it.
 //
 // Source: the watchdog of userver's dist_lock (the lease is counted from before the request; the
 // work stops a margin before its end).
@@ -33,28 +33,29 @@ public:
 
     lease_keeper() = default;
 
-    // `asked`: just before the request left. `patience`: how long a renewal's answers may take.
+    // `asked`: just before the request was sent. `patience`: how long the answers to a renewal may
+    // take.
     lease_keeper(const lease_params& terms, time_point asked, time_point granted,
         time_point valid_until, duration patience) noexcept;
 
-    // What to do now. Call again until it answers `none`. Whoever gets `renew` sends one.
+    // What to do now. Call again until it returns `none`. On `renew`, the caller sends a renewal.
     action due(time_point now) noexcept;
 
     // When to call `due()` next.
     time_point wake_at() const noexcept;
 
     void renewal_sent(time_point now) noexcept;
-    // The backend's view of the validity has changed. True if this confirms a renewal. Once the
-    // time to stop has come, even if nobody has noticed yet, the end does not move on any more.
+    // The backend reports a new validity. True if this confirms a renewal. The end is not extended
+    // any more once the time to stop has come, even if `due()` has not reported it yet.
     bool valid_until(time_point when, time_point now) noexcept;
-    // It is over, at once.
+    // Ends the lease at once.
     void end() noexcept { phase_ = phase::ended; }
-    // The work must stop now, and has `grace` to do it, if the lease lasts that long.
+    // The work must stop now. The lease ends `grace` from now at the latest.
     void stop(time_point now, duration grace) noexcept;
 
     phase where() const noexcept { return phase_; }
     bool held(time_point now) const noexcept { return phase_ != phase::ended && now < ends_at(); }
-    // What the backend has granted, whatever this holder may use of it.
+    // The end of the backend's grant. This holder's lease may end earlier.
     time_point granted_until() const noexcept { return valid_until_; }
     time_point ends_at() const noexcept { return valid_until_ < limit_ ? valid_until_ : limit_; }
     // Whether a renewal that was sent at `sent` has been confirmed.

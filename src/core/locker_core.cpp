@@ -7,16 +7,16 @@ namespace holdfast::core {
 
 namespace {
 
-// How long connections are kept for the clean-up when a locker closes and nothing is held any more.
+// How long a closing locker keeps its connections for the clean-up when nothing is held any more.
 constexpr duration closing_patience = std::chrono::milliseconds(500);
 
-// The pause of a refused attempt that finds no room in the backend's queues.
+// The pause after a refused attempt that finds no room in the backend's queues.
 constexpr duration crowded_pause = std::chrono::seconds(1);
 
-// More failures than this in a row, and it pays to ask when the resource will be free.
+// After more failures in a row, it pays to ask when the resource will be free.
 constexpr unsigned failures_before_watching = 1;
 
-// A pause may be so many times as long as an attempt took, if it was refused.
+// The limit of a pause, as a multiple of the duration of the refused attempt.
 constexpr int longest_pause_in_attempts = 8;
 
 bool is_hopeless(errc reason)
@@ -39,7 +39,7 @@ locker_core::locker_core(backend_core& backend, entropy& random, const locker_op
 slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
     const lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
 {
-    // One that asks once is bounded by its attempt, when that has begun.
+    // For a single attempt, this bounds only the wait for admission.
     const bool asks_once = once || wait.count() == 0;
     const std::chrono::milliseconds in_line =
         asks_once ? std::max(wait,
@@ -58,7 +58,7 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
 
     const slot_id id = queues_.open(resource);
     const wait_queue& q = queues_.at(id);
-    if (asks_once && (q.first != 0 || q.holder != 0)) { // nobody overtakes the queue
+    if (asks_once && (q.first != 0 || q.holder != 0)) { // a single attempt stays behind the queue
         const errc reason = once ? errc{} : errc::contended;
         emit({.kind = effect_kind::wait_ended, .reason = reason, .tag = tag});
         return 0;
@@ -131,7 +131,7 @@ void locker_core::wake(time_point now, time_point heard)
     due_renewals_.clear();
     absorb(now);
 
-    // Last, when it is known who still waits. Some backends refuse at once, and so on.
+    // Last, when it is known which waits remain. Some backends refuse at once, hence the loop.
     while (queue_retries_.earliest() <= now) {
         while (const auto index = queue_retries_.pop_due(now))
             serve(queues_.queue_id_at(*index), now);
@@ -142,7 +142,7 @@ void locker_core::wake(time_point now, time_point heard)
 time_point locker_core::wake_at() const noexcept
 {
     if (closed_)
-        return never; // what nodes may still hold of ours ends by itself
+        return never; // keys left on nodes end by their ttl
     return std::min({backend_.wake_at(), wait_ends_.earliest(), queue_retries_.earliest(),
         lease_wakes_.earliest(), close_at_, in_line_ != 0 ? admission_.opens_at() : never});
 }
@@ -164,7 +164,7 @@ void locker_core::add_to(locker_stats& stats) const
     stats.nodes = backend_.nodes();
 }
 
-// What is given back, and what is renewed, goes before new attempts.
+// Releases and renewals go before new attempts.
 void locker_core::absorb(time_point now)
 {
     do
@@ -199,7 +199,7 @@ void locker_core::absorb_events(time_point now)
             break;
         case event_kind::no_remote_waiters:
             if (const lease_slot* const s = leases_.find(event->tag); s && s->now == state::held)
-                queues_.at(s->queue).turns = 0; // nobody is kept waiting by more
+                queues_.at(s->queue).turns = 0; // more local turns keep no other process waiting
             break;
         case event_kind::free_hint:
             on_frees(*event, now);
@@ -259,7 +259,7 @@ void locker_core::on_refused(const backend_event& event, time_point now)
         q.closed_since = long_ago;
     if (event.reason == errc::contended && !q.in_turn && backend_.queues() &&
         parked_ < most_parked) {
-        q.in_turn = true; // no need to try our luck: the backend has a place to wait
+        q.in_turn = true; // wait in the backend's queue instead of repeated attempts
         return ask(queue, now);
     }
     const duration held_up = now - std::min(now, event.asked);
@@ -271,8 +271,8 @@ void locker_core::on_refused(const backend_event& event, time_point now)
         backend_.watch(queue, q.resource, now);
 }
 
-// An attempt that fails keeps others out for as long as it takes. When that is long, because a node
-// is slow, pauses that are short against it would let several go on thwarting each other for ever.
+// A failing attempt keeps others out while it lasts. If a node is slow, that is long. With pauses
+// that are short in comparison, several clients could block each other for ever.
 duration locker_core::pause_after(unsigned failures, errc reason, duration held_up)
 {
     if (reason != errc::contended)
@@ -290,8 +290,8 @@ void locker_core::on_frees(const backend_event& event, time_point now)
     if (event.reason != errc{})
         return end_wait(q->first, event.reason, now);
 
-    // If it is free already, we collide with others who know it too: the random pause stands.
-    // Otherwise spread out a little, because they wait for the same instant.
+    // If the resource is free already, other clients know it too. Keep the random pause, so as not
+    // to collide with them. Otherwise add a little jitter, because they wait for the same instant.
     if (event.valid_until <= now || event.valid_until > q->retry_at)
         return;
     q->retry_at =
@@ -299,8 +299,8 @@ void locker_core::on_frees(const backend_event& event, time_point now)
     queue_retries_.set(slot_index(queue), q->retry_at);
 }
 
-// Connections go when nothing is held any more and what was given back has been confirmed, or when
-// no more of it is being confirmed, although it has left and all that has arrived was heard.
+// Closes the connections when nothing is held any more and all deletions are confirmed. Also closes
+// them when confirmations have stopped, although all requests were sent and all input was read.
 void locker_core::finish_closing(time_point now)
 {
     if (active_ != 0)

@@ -17,15 +17,15 @@
 
 namespace holdfast::core {
 
-// What the locker core tells the shell to do.
+// What the locker core tells the I/O layer.
 enum class effect_kind : std::uint8_t {
-    acquired,   // the wait `tag` has been given `lease`
-    wait_ended, // the wait `tag` ends with `reason`; none means: held by another, asked once
+    acquired,   // the wait `tag` gets `lease`
+    wait_ended, // the wait `tag` ends with `reason`; none: a single attempt found it held
     must_stop,  // the work under `lease` must stop
     gone,       // `lease` was released
-    extended,   // all extensions of `lease` end with `reason`, or none
+    extended,   // all extensions of `lease` end with `reason`, or without one
     released,   // the release `tag` ends with `outcome`
-    closed,     // nothing is held and all connections may go
+    closed,     // nothing is held, and all connections may be closed
 };
 
 struct effect {
@@ -37,40 +37,41 @@ struct effect {
     std::optional<std::uint64_t> fence{};
 };
 
-// All that a locker decides: who waits for what, when the backend is asked, which leases are kept.
+// Makes all decisions of a locker: the order of waiters, the time of attempts, the fate of leases.
 //
-// Pure. Each call is told the time; its effects are fetched afterwards with `next_effect()`. Not
-// thread-safe.
+// Pure: no I/O, no clock. Each call is given the time. Its effects are fetched afterwards with
+// `next_effect()`. Not thread-safe.
 class locker_core {
 public:
     locker_core(backend_core& backend, entropy& random, const locker_options& options,
         std::uint64_t jitter_seed);
 
     // Puts a wait into the queue of its resource. Returns its id, or 0 if it has ended already.
-    // `once`: it ends with its first attempt, and may wait so long for that to be admitted.
+    // `once`: it ends with its first attempt, and waits for the admission of that attempt at most
+    // for `wait` or one node timeout, whichever is longer.
     slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_params& terms,
         std::chrono::milliseconds wait, bool once, time_point now);
-    // Takes a wait out, without an effect. False if it has ended, or if it must be free of
-    // consequences (`only_if_unsent`) and is not.
+    // Removes a wait, without an effect. False if the wait has ended, or if an attempt was made for
+    // it and `only_if_unsent` is set.
     bool cancel(slot_id wait, bool only_if_unsent, time_point now);
 
     // False if there is nothing to release; otherwise `released` follows.
     bool release(slot_id lease, std::uint64_t tag, time_point now);
-    // Nobody holds the lease any more: gives it back if that has not been done. False if it has.
+    // The lease object is gone: gives the lease back. False if that has been done already.
     bool drop(slot_id lease, time_point now);
-    // None if an extension is under way, and `extended` follows.
+    // None if an extension is under way; `extended` follows then.
     errc extend(slot_id lease, time_point now);
 
-    // None while work may go on, otherwise why it may not: `lease_lost` or `not_held`.
+    // None while work may go on; otherwise the reason to stop: `lease_lost` or `not_held`.
     errc must_stop(slot_id lease) noexcept;
     bool alive(slot_id lease) noexcept; // granted, not released, not dropped
     bool held(slot_id lease, time_point now) noexcept;
-    time_point valid_until(slot_id lease) noexcept; // `long_ago` if it is over
+    time_point valid_until(slot_id lease) noexcept; // `long_ago` if the lease has ended
 
     void close(time_point now);
 
-    // To be called when `wake_at()` has come, and whenever the backend may have made events.
-    // `heard`: as for the backend.
+    // To be called at `wake_at()`, and whenever the backend may have created events. `heard`: as
+    // for the backend.
     void wake(time_point now, time_point heard);
     void wake(time_point now) { wake(now, now); }
     time_point wake_at() const noexcept;
@@ -90,14 +91,14 @@ private:
         time_point extension_sent{}, extension_ends = never;
         std::uint64_t release_tag = 0;
     };
-    // How many attempts may wait in the backend's queues: each asks now and then whether its turn
-    // has come.
+    // How many attempts may wait in the backend's queues. The number is limited because each asks
+    // now and then whether its turn has come.
     static constexpr std::size_t most_parked = 2048;
 
     using state = lease_slot::state;
     using load = lease_slot::load;
 
-    void absorb(time_point now); // the backend's events, and what may be asked after them
+    void absorb(time_point now); // handles the backend's events, then admits attempts
     void absorb_events(time_point now);
     void on_granted(const backend_event& event, time_point now);
     void on_refused(const backend_event& event, time_point now);
@@ -122,7 +123,7 @@ private:
     bool turns_are_spent(const wait_queue& queue, time_point now);
     duration pause_between_turns(wait_queue& queue, time_point now);
     void end_turn(slot_id queue, time_point now);
-    // No reason: its time is up, and the reason is what its attempts came to.
+    // No reason: the time is up, and the reason is that of its attempts.
     void end_wait(slot_id wait, errc reason, time_point now);
     void leave(slot_id wait, time_point now);
     void give_back(slot_id lease, time_point now);
@@ -141,8 +142,8 @@ private:
     jitter jitter_;
 
     admission admission_;
-    ring<slot_id> line_;      // queues whose next attempt waits for admission, and some that did
-    std::size_t in_line_ = 0; // of these
+    ring<slot_id> line_;      // queues whose next attempt waits for admission, and former ones
+    std::size_t in_line_ = 0; // those that wait now
     line_forecast forecast_;
     std::size_t parked_ = 0; // attempts that wait in the backend's queue
     wait_queues queues_;
@@ -151,7 +152,7 @@ private:
     std::vector<claim_id> due_renewals_;
     ring<effect> effects_;
 
-    std::size_t active_ = 0; // leases that are asked for, held or being released
+    std::size_t active_ = 0; // attempts under way and leases held
     std::size_t held_ = 0;
     bool closing_ = false, closed_ = false;
     time_point close_at_ = never;

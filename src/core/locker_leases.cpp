@@ -1,4 +1,4 @@
-// The life of a lease in locker_core, from the grant to the last that is heard of it.
+// The life of a lease in locker_core, from the grant to the end of its release.
 #include "core/locker_core.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace holdfast::core {
 
 bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
 {
-    absorb(now); // it may have ended unnoticed
+    absorb(now); // the lease may have ended unnoticed
     if (lease_slot* const s = leases_.find(lease); s != nullptr && s->now == state::held)
         service_lease(lease, now);
     due_renewals_.clear();
@@ -60,13 +60,13 @@ errc locker_core::extend(slot_id lease, time_point now)
 {
     if (leases_.find(lease) != nullptr)
         service_lease(lease, now);
-    due_renewals_.clear(); // what follows is a renewal
+    due_renewals_.clear(); // the extension below is a renewal
     if (const errc reason = must_stop(lease); reason != errc{})
         return reason;
 
     lease_slot& s = leases_[lease];
     if (s.extension_ends != never)
-        return errc{}; // joins the one under way
+        return errc{}; // shares the extension under way
     s.extension_sent = now;
     s.extension_ends = now + backend_.patience(s.terms.ttl);
     s.keeper.renewal_sent(now);
@@ -123,12 +123,12 @@ void locker_core::on_released(const backend_event& event)
 {
     const lease_slot* const s = leases_.find(event.tag);
     if (s == nullptr || s->now != state::releasing)
-        return; // dropped or lost: nobody asks
+        return; // dropped or lost: no caller waits for the outcome
     emit({.kind = effect_kind::released, .outcome = event.outcome, .tag = s->release_tag});
     forget(event.tag);
 }
 
-// Hands a held lease back to the backend. Renewal stops first, so none can follow the release.
+// Gives a held lease back to the backend. Renewal stops first, so none can follow the release.
 void locker_core::give_back(slot_id lease, time_point now)
 {
     const lease_slot& s = leases_[lease];
@@ -141,7 +141,7 @@ void locker_core::give_back(slot_id lease, time_point now)
     end_turn(s.queue, now);
 }
 
-// Nobody has it any more, whatever the backend is told of it.
+// Ends a lease locally. The caller tells the backend.
 void locker_core::stop_keeping(slot_id lease)
 {
     lease_slot& s = leases_[lease];
@@ -161,12 +161,12 @@ void locker_core::lose(slot_id lease, time_point now)
     stop_keeping(lease);
     s.now = state::ended;
     ++counts_.lost;
-    queues_.at(s.queue).closed_since = now; // others may have it
-    backend_.release(s.claim, now);         // what may be left of it
+    queues_.at(s.queue).closed_since = now; // another client may hold it
+    backend_.release(s.claim, now);         // deletes the keys that may be left
     end_turn(s.queue, now);
 }
 
-// Does what the keeper of a lease says is due.
+// Performs the actions that the keeper of a lease says are due.
 void locker_core::service_lease(slot_id lease, time_point now)
 {
     lease_slot& s = leases_[lease];

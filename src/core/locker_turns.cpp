@@ -1,4 +1,4 @@
-// Whose turn it is in locker_core: who of a queue asks the backend, and who follows a holder.
+// Turns in locker_core: which wait of a queue asks the backend, and which wait follows a holder.
 #include "core/locker_core.hpp"
 #include "core/params.hpp"
 
@@ -9,7 +9,7 @@ namespace holdfast::core {
 
 namespace {
 
-// What an attempt or a lease that was asked for with the first can serve the second with as well.
+// Whether an attempt or a lease with the first terms can also serve a waiter with the second.
 bool same_claim(const lease_params& a, const lease_params& b)
 {
     return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard;
@@ -17,7 +17,7 @@ bool same_claim(const lease_params& a, const lease_params& b)
 
 } // namespace
 
-// The same at the end of wake(): whoever is next may be about to go as well.
+// Serves the queue at the end of wake(): the next wait may be about to end as well.
 void locker_core::serve_soon(slot_id queue, time_point now)
 {
     const wait_queue& q = queues_.at(queue);
@@ -27,7 +27,7 @@ void locker_core::serve_soon(slot_id queue, time_point now)
         queue_retries_.set(slot_index(queue), std::max(now, q.retry_at));
 }
 
-// Lets the first of a queue ask the backend, if it may.
+// Makes an attempt for the first wait of a queue, if that is allowed now.
 void locker_core::serve(slot_id queue, time_point now)
 {
     wait_queue& q = queues_.at(queue);
@@ -50,7 +50,7 @@ void locker_core::serve(slot_id queue, time_point now)
 void locker_core::stand_in_line(slot_id queue, time_point now)
 {
     queue_retries_.erase(slot_index(queue));
-    if (line_.size() > 64 && line_.size() / 2 > in_line_) { // most of it has left already
+    if (line_.size() > 64 && line_.size() / 2 > in_line_) { // most entries have left: drop these
         for (std::size_t left = line_.size(); left != 0; --left) {
             const slot_id id = line_.pop();
             const wait_queue* const q = queues_.find(id);
@@ -70,7 +70,7 @@ void locker_core::leave_line(wait_queue& q) noexcept
         forecast_.ended();
 }
 
-// False if nobody waits for admission, or nobody may be admitted.
+// False if no queue waits for admission, or none may be admitted.
 bool locker_core::admit_next(time_point now)
 {
     while (in_line_ != 0 && admission_.is_open(now)) {
@@ -90,10 +90,10 @@ bool locker_core::admit_next(time_point now)
     return false;
 }
 
-// Under overload the first in the line are those whose time is nearly over. An attempt for these
-// would come to nothing, and keep others waiting until theirs is over as well. But one for the
-// first of a queue serves those behind it, if its own time is over; and one with time to spare must
-// not be kept waiting by those behind it who have none.
+// Under overload, the first waits in the line are nearly over. An attempt for them would fail and
+// would delay others until they are nearly over as well. But an attempt for the first wait of a
+// queue also serves the waits behind it, and a first wait with time to spare must not suffer from
+// later waits without. So the later end of the first and the last wait counts.
 bool locker_core::ends_before_an_answer(const wait_queue& q, time_point now) noexcept
 {
     const wait& first = queues_.wait_at(q.first);
@@ -101,8 +101,8 @@ bool locker_core::ends_before_an_answer(const wait_queue& q, time_point now) noe
     return !first.once && ends != never && ends - now < admission_.expected_delay();
 }
 
-// The attempt waits for its turn in the backend: it costs next to nothing, and takes as long as it
-// takes.
+// The attempt waits for its turn in the backend. It costs almost nothing, and its duration says
+// nothing about the load.
 void locker_core::park(slot_id lease)
 {
     lease_slot* const s = leases_.find(lease);
@@ -113,7 +113,7 @@ void locker_core::park(slot_id lease)
     ++parked_;
 }
 
-// The attempt is over, and tells nothing of how busy nodes are.
+// The attempt is over, and says nothing about the load.
 void locker_core::withdraw(slot_id lease) noexcept
 {
     const load was = std::exchange(leases_[lease].counts_as, load::none);
@@ -152,7 +152,7 @@ void locker_core::ask(slot_id queue, time_point now)
     s.claim = backend_.attempt(lease, q.resource, *token, terms, now);
 }
 
-// The first of a queue is given the lease.
+// Gives the lease to the first wait of the queue.
 void locker_core::install(slot_id lease, time_point asked, time_point valid_until,
     std::optional<std::uint64_t> fence, time_point now)
 {
@@ -175,8 +175,8 @@ void locker_core::install(slot_id lease, time_point asked, time_point valid_unti
     arm(lease);
 }
 
-// Gives what a holder has to the next waiter, without a word to the nodes. False if that cannot be:
-// then the holder still has it.
+// Transfers a lease to the next waiter, without requests to the nodes. False if that is impossible:
+// then the holder still has the lease.
 bool locker_core::hand_over(slot_id lease, time_point now)
 {
     lease_slot& from = leases_[lease];
@@ -200,32 +200,33 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     const auto fence = backend_.transfer(to.claim, next);
     ++active_;
     if (++q.turns == (terms.handoff_limit + 3) / 4)
-        backend_.probe_waiters(to.claim, now); // in time before the budget is spent
+        backend_.probe_waiters(to.claim, now); // early enough before the budget is spent
     ++counts_.handed_over;
     const time_point asked = valid_until - (to.terms.ttl - to.terms.drift);
     install(next, asked, valid_until, fence, now);
     return true;
 }
 
-// Whether the next waiter may not follow any more, however few have.
+// Whether the time of local turns is over, regardless of their number.
 bool locker_core::turns_are_over(const wait_queue& q, time_point now)
 {
     return now - q.turns_since >= queues_.wait_at(q.first).terms.handoff_time;
 }
 
-// Whether local holders have followed each other for so long that other processes are due a turn.
+// Whether local holders have used up their turns, so that other processes are due a turn.
 bool locker_core::turns_are_spent(const wait_queue& q, time_point now)
 {
     const lease_params& terms = queues_.wait_at(q.first).terms;
     if (turns_are_over(q, now))
         return true;
-    // The answer whether there are others is waited for: it comes sooner than the nodes could grant
-    // anything.
+    // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
+    // than the nodes could grant anything.
     return q.turns >= terms.handoff_limit &&
            (q.holder == 0 || !backend_.probing_waiters(leases_[q.holder].claim));
 }
 
-// Others who poll as often as we do need no more than a moment; the rest get a window in time.
+// The short pause is enough for clients that poll as often as this one. The others get a window
+// once in a period.
 duration locker_core::pause_between_turns(wait_queue& q, time_point now)
 {
     const polling_params polling = polling_of(queues_.wait_at(q.first).terms);
@@ -235,8 +236,8 @@ duration locker_core::pause_between_turns(wait_queue& q, time_point now)
     return polling.window();
 }
 
-// The local holder is gone, and what it had as well. The next one follows at once, unless other
-// processes are due a turn.
+// The local holder and its lease are gone. The next waiter follows at once, unless other processes
+// are due a turn.
 void locker_core::end_turn(slot_id queue, time_point now)
 {
     wait_queue& q = queues_.at(queue);
@@ -246,7 +247,7 @@ void locker_core::end_turn(slot_id queue, time_point now)
         q.turns = 0;
         q.turns_since = long_ago;
         q.in_turn = backend_.queues();
-        if (!q.in_turn) // then others get their chance by luck
+        if (!q.in_turn) // without a queue, others need a pause to find the resource free
             q.retry_at = now + pause_between_turns(q, now);
     } else {
         ++q.turns;
@@ -258,12 +259,12 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
 {
     const wait w = queues_.wait_at(id);
     wait_queue& q = queues_.at(w.queue);
-    // Those before us were in our way, or what was in theirs.
+    // Without an attempt of its own, the wait was blocked by those ahead of it, or by their error.
     errc why = q.last_error != errc{} ? q.last_error : errc::contended;
     if (q.last_error == errc{} && q.in_line && q.holder == 0)
         why = admission_.is_cut_off() ? errc::unreachable : errc::overloaded;
     if (q.first == id && q.asking != 0) {
-        // Refusals are certain; of silence, the last attempt that ended tells more.
+        // A refusal is certain. If nodes are silent, the last completed attempt says more.
         const errc cut_short = backend_.pending_error(leases_[q.asking].claim);
         if (q.last_error == errc{} || cut_short == errc::contended)
             why = q.last_error = cut_short;
@@ -277,8 +278,8 @@ void locker_core::end_wait(slot_id id, errc reason, time_point now)
     serve_soon(w.queue, now);
 }
 
-// Takes a wait out of its queue. An attempt that is under way for it goes on for the next one,
-// which so keeps the place that it may have in the backend's queue.
+// Removes a wait from its queue. An attempt that is under way for it continues for the next wait,
+// and so keeps its place in the backend's queue.
 void locker_core::leave(slot_id id, time_point now)
 {
     wait_queue& q = queues_.at(queues_.wait_at(id).queue);

@@ -8,7 +8,7 @@
 
 namespace holdfast::core {
 
-// Where random bits come from. The shell asks the operating system; a simulator has its seed.
+// The source of random bits. The I/O layer asks the operating system; a simulator uses its seed.
 class entropy {
 public:
     virtual ~entropy() = default;
@@ -17,8 +17,8 @@ public:
     [[nodiscard]] virtual bool fill(std::span<std::byte> out) noexcept = 0;
 };
 
-// Who holds a key: 128 random bits as 32 hexadecimal digits, fresh for every attempt. Whoever knows
-// it can release the lock, so it is never logged.
+// Identifies the holder of a key: 128 random bits as 32 hexadecimal digits, fresh for every
+// attempt. Any process that knows the token can release the lock, so it is never logged.
 struct owner_token {
     std::array<char, 32> text{};
 

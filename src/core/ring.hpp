@@ -6,7 +6,7 @@
 
 namespace holdfast::core {
 
-// A queue in one piece of memory that grows and never shrinks, so that a steady flow through it
+// A queue in one block of memory. The block grows and never shrinks, so a steady flow through it
 // allocates nothing.
 template <class T>
 class ring {

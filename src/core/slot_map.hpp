@@ -8,8 +8,8 @@
 
 namespace holdfast::core {
 
-// Names one use of a slot. 0 names none. The lower half is the index of the slot, the upper half
-// counts its uses, so an id that outlives what it named finds nothing.
+// Identifies one use of a slot. 0 identifies none. The lower half is the index of the slot, the
+// upper half counts its uses, so an id that outlives its object finds nothing.
 using slot_id = std::uint64_t;
 
 constexpr std::uint32_t slot_index(slot_id id) noexcept
@@ -17,9 +17,9 @@ constexpr std::uint32_t slot_index(slot_id id) noexcept
     return static_cast<std::uint32_t>(id);
 }
 
-// Objects that come and go by the million, found by an id that is safe to keep. Objects stay where
-// they are, and are not destroyed between uses, so the memory that they own is used again: the user
-// of a slot puts its members in order when it takes one.
+// A container for millions of short-lived objects, found by an id that is safe to keep. Objects do
+// not move. They are not destroyed between uses, so the memory that they own is used again: the
+// user of a slot resets its members after take().
 template <class T>
 class slot_map {
 public:
@@ -75,7 +75,7 @@ public:
         return at(slot_index(id)).object;
     }
 
-    // The id of whatever uses slot `index` now, or 0.
+    // The id of the object in slot `index`, or 0 if the slot is free.
     slot_id id_at(std::uint32_t index) const noexcept
     {
         if (index >= made_ || !at(index).used)

@@ -58,7 +58,7 @@ std::optional<timer_queue::key> timer_queue::pop_due(time_point now) noexcept
     return k;
 }
 
-// The one whose last deadline is nearest before this one: each length finds a run of its own.
+// The run whose last deadline is nearest before this one. So timers of one length share a run.
 timer_queue::run* timer_queue::fitting(time_point when) noexcept
 {
     run* best = nullptr;
@@ -72,7 +72,7 @@ timer_queue::run* timer_queue::fitting(time_point when) noexcept
 void timer_queue::append(run& r, item i)
 {
     if (r.items.size() == r.items.capacity() && r.used < r.items.size() / 8 * 7)
-        close_gaps(r); // rather than grow
+        close_gaps(r); // instead of growing
     r.items.push_back(i);
     ++r.used;
     where_[i.what] = {.position = static_cast<std::uint32_t>(r.items.size() - 1),

@@ -10,31 +10,30 @@
 
 namespace holdfast::core {
 
-// At most one deadline for each of many things, which are known by a small number (their slot's
-// index).
+// Stores at most one deadline for each key. A key is a small number (the index of a slot).
 //
-// Most timer_queue of one length fall due in the order in which they are set. A few runs, each in
-// order of time, take these: set and erase cost O(1), amortised. What fits at the end of none goes
-// into a binary heap that knows where each thing is: O(log n). Who sets as many timer_queue as
-// there are runs for a time far away uses the heap until these are gone.
+// Most timers of one length fall due in the order in which they are set. A few runs, each in order
+// of time, take these: set and erase cost O(1), amortised. A deadline that does not fit at the end
+// of any run goes into a binary heap that knows the position of each key: O(log n). If as many
+// far-away deadlines are set as there are runs, the heap is used until these are gone.
 class timer_queue {
 public:
     using key = std::uint32_t;
 
-    // Sets or moves the deadline of `k`; `never` takes it away. If memory runs out, `k` has none.
+    // Sets or moves the deadline of `k`; `never` removes it. If memory runs out, `k` has none.
     void set(key k, time_point when);
     void erase(key k) noexcept;
 
     time_point earliest() const noexcept { return earliest_; }
 
-    // Takes away and returns a key whose deadline is not after `now`, the earliest first.
+    // Removes and returns a key whose deadline is not after `now`, the earliest first.
     std::optional<key> pop_due(time_point now) noexcept;
 
     std::size_t size() const noexcept { return size_; }
 
 private:
     static constexpr std::uint32_t absent = UINT32_MAX;
-    static constexpr std::uint32_t most_runs = 3; // attempts, what is remembered of them, leases
+    static constexpr std::uint32_t most_runs = 3; // attempts, remembered attempts, leases
 
     static constexpr std::uint32_t in_heap = most_runs;
 
@@ -42,7 +41,7 @@ private:
         time_point when;
         key what;
     };
-    // The first and the last are in use; between them there are gaps, which are `absent`.
+    // The first and the last item are in use. Between them there are gaps, which are `absent`.
     struct run {
         std::vector<item> items;
         std::size_t begin = 0, used = 0;

@@ -14,49 +14,48 @@
 
 namespace holdfast::core {
 
-// One call of acquire that waits.
+// One waiting call of acquire.
 struct wait {
-    std::uint64_t tag = 0; // the caller's name for it
+    std::uint64_t tag = 0; // the caller's id of the wait
     slot_id queue = 0;
     slot_id before = 0, behind = 0; // its neighbours
     lease_params terms{};
     time_point ends = never;
-    errc last_error{};  // of its last attempt; none while it has not had one
+    errc last_error{};  // of its last attempt; none before the first
     bool once = false;  // ends with its first attempt
-    bool quiet = false; // being refused is not an error
+    bool quiet = false; // a refusal is not an error
 };
 
-// Everybody in this process who wants one resource: those who wait, first come, first served, and
-// the lease that one of them has been given. Only the first asks the backend.
+// The demand of this process for one resource: the waits, first come, first served, and the lease
+// of the local holder. Only the first wait asks the backend.
 struct wait_queue {
     std::string resource;
     slot_id first = 0, last = 0; // of the waits
     slot_id asking = 0;          // the lease slot of the attempt of `first`, if it has one
     slot_id holder = 0;          // the lease slot of the local holder
-    bool in_turn = false;        // others go first: the next attempt stands in the backend's queue
+    bool in_turn = false;        // others go first: the next attempt joins the backend's queue
     bool in_line = false;        // its next attempt waits for admission
     unsigned failures = 0;       // attempts refused in a row
-    errc last_error{};           // of the last of them; none once one was granted
-    time_point retry_at{};       // not before
-    time_point turns_since{};    // local holders have followed each other since then,
-    std::size_t turns = 0;       // so many of them
-    time_point closed_since{};   // with pauses that are too short for clients that poll
+    errc last_error{};           // of the last refused attempt; none after a grant
+    time_point retry_at{};       // no attempt before this time
+    time_point turns_since{};    // local holders have followed each other since then
+    std::size_t turns = 0;       // how many local holders have followed
+    time_point closed_since{};   // since then all pauses were too short for polling clients
 
     bool unused() const noexcept { return first == 0 && asking == 0 && holder == 0; }
 };
 
-// The queues of all resources. A queue exists while somebody waits or holds; none costs anything
-// otherwise.
+// The queues of all resources. A queue exists only while it has waits or a holder.
 class wait_queues {
 public:
-    // The queue of a resource, made if need be.
+    // The queue of a resource, created if necessary.
     slot_id open(std::string_view resource);
     bool contains(std::string_view resource) const noexcept { return by_name_.contains(resource); }
-    // To be called when something has left the queue.
+    // To be called when a wait or a holder has left the queue.
     void close_if_unused(slot_id queue);
 
     slot_id append(slot_id queue, const wait& w);
-    // Takes a wait out, wherever it stands. Its neighbours close up.
+    // Removes a wait at any position and links its neighbours.
     void remove(slot_id id);
 
     wait_queue* find(slot_id id) noexcept { return queues_.find(id); }
@@ -68,7 +67,7 @@ public:
 
     std::size_t waiting() const noexcept { return waits_.size(); }
     std::size_t size() const noexcept { return queues_.size(); }
-    // Slots that may be in use; for visiting all.
+    // Slots that may be in use; to visit all waits.
     std::uint32_t wait_capacity() const noexcept { return waits_.capacity(); }
 
 private:

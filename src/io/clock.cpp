@@ -22,7 +22,7 @@ std::chrono::steady_clock::time_point to_steady(core::time_point when) noexcept
         return steady::time_point::max();
     if (when == core::long_ago)
         return steady::time_point::min();
-    const auto base = steady::now(); // first: an interruption then makes the result earlier
+    const auto base = steady::now(); // read first, so an interruption makes the result earlier
     return base + std::chrono::duration_cast<steady::duration>(when - now());
 }
 

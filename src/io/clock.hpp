@@ -6,11 +6,11 @@
 
 namespace holdfast::io {
 
-// The clock that leases are decided by. On Linux CLOCK_BOOTTIME: it goes on while the machine is
-// suspended, as the nodes' clocks do; steady_clock does not.
+// The clock of leases. On Linux this is CLOCK_BOOTTIME: like the nodes' clocks, and unlike
+// steady_clock, it continues while the machine is suspended.
 core::time_point now() noexcept;
 
-// The same instant on steady_clock, which timers understand; right until the next suspension.
+// The same instant on steady_clock, as timers need it. Correct until the next suspension.
 std::chrono::steady_clock::time_point to_steady(core::time_point when) noexcept;
 
 } // namespace holdfast::io

@@ -37,8 +37,8 @@ engine::~engine()
         registry::of(executor_).remove(*this);
 }
 
-// Unless this is a copy in a child process, `op` goes, and its handler with it, when the caller has
-// let go of the mutex.
+// In a child process, `op` completes with `reason`. Otherwise the caller destroys it, and its
+// handler, after unlocking the mutex.
 template <class Operation>
 void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
 {

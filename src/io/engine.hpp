@@ -28,21 +28,22 @@
 
 namespace holdfast::io {
 
-// What a `lock` says, worked out once.
+// The contents of a `lock`, with the terms computed once.
 struct lock_terms {
     holdfast::resource what;
     lock_options options;
     core::lease_params lease;
 };
 
-// Performs what the locker core decides: sockets, one timer, users' handlers. Decides nothing.
+// Performs the decisions of the locker core with sockets, one timer and the users' handlers. Makes
+// no decisions.
 //
-// One mutex guards all of it. Handlers run outside the mutex; what becomes ready inside the call of
-// a user is delivered in a later turn of the executor, never in that call. Requests that are made
-// in one turn leave together, in one write a node.
+// One mutex guards all members. Handlers run outside the mutex. An operation that finishes inside a
+// user's call is delivered in a later turn of the executor, never in that call. Requests made in
+// one turn are sent together, in one write for each node.
 //
-// Alive as long as anything is under way. When the execution context is destroyed first,
-// `abandon()` destroys what users are waiting for, as Asio's own services do.
+// Lives as long as anything is under way. If the execution context is destroyed first, `abandon()`
+// destroys the pending operations, as Asio's own services do.
 class engine : public std::enable_shared_from_this<engine> {
 public:
     using acquire_handler = detail::any_handler<void(error_code, lease)>;
@@ -68,11 +69,12 @@ public:
     core::time_point valid_until(core::slot_id lease) noexcept;
     locker_stats stats();
     const asio::any_io_executor& executor() const noexcept { return executor_; }
-    // How long a node's answer is waited for; the same at any time.
+    // How long to wait for a node's answer. Constant, so no mutex is needed.
     core::duration patience(core::duration ttl) const noexcept { return backend_->patience(ttl); }
     core::duration longest_ttl() const noexcept { return backend_->longest_ttl(); }
 
-    // For handlers of our own: runs `action` under the mutex, then does what follows from it.
+    // For the library's own handlers: runs `action` under the mutex, then performs its consequences
+    // and delivers finished operations.
     template <class Action>
     void enter(Action action)
     {
@@ -84,9 +86,9 @@ public:
         deliver_finished(lock);
     }
 
-    // The execution context is going away.
+    // The execution context is being destroyed.
     void abandon() noexcept;
-    // This is a copy in a child process: it has no part in what the parent holds.
+    // This is the copy in a child process: the leases belong to the parent.
     void leave_to_parent() noexcept;
 
 private:

@@ -1,4 +1,4 @@
-// The turns of an engine: what comes of what has happened, and the handlers that are told.
+// The turns of an engine: passing events to the core, performing its effects, calling handlers.
 #include "io/engine.hpp"
 
 #include <boost/asio/post.hpp>
@@ -9,21 +9,20 @@ namespace holdfast::io {
 
 namespace {
 
-// Whatever keeps sending must not keep timeouts from being judged for longer.
+// A node that keeps sending must not delay the handling of timeouts for longer than this.
 constexpr core::duration longest_lag = std::chrono::seconds(1);
 
-constexpr std::size_t enough = 64; // handlers; then others of the execution context have their turn
+constexpr std::size_t enough = 64; // handlers in one turn; then other work of the context may run
 
 } // namespace
 
-// Lets the core hear what has happened, until nothing more comes of it; then performs what it has
-// decided.
+// Wakes the core and follows its connections until nothing changes, then performs its effects.
 void engine::settle(core::time_point now)
 {
     core::time_point heard = now;
     if (core_.wake_at() <= now) {
         for (link& l : links_)
-            l.flush(now); // what waits for us has not been asked yet
+            l.flush(now); // a request that was not sent yet must not time out
         heard = heard_until(now);
     }
     bool changed = true;
@@ -39,7 +38,8 @@ void engine::settle(core::time_point now)
     arm_timer(now);
 }
 
-// Until when all that arrived has been read. A timeout that is due is not judged before that.
+// The time by which all arrived bytes have been read. A timeout is not handled before its deadline
+// has passed by this time too.
 core::time_point engine::heard_until(core::time_point now)
 {
     core::time_point heard = now;
@@ -116,7 +116,7 @@ void engine::arm_timer(core::time_point now)
     const core::time_point wanted = core_.wake_at();
     if (wanted == core::never && (links_.empty() || closed_) && alarm_.is_set()) {
         alarm_.clear();
-        timer_->cancel(); // nothing else may be keeping the context running
+        timer_->cancel(); // the timer may be the last work of the context
         return;
     }
     const auto at = alarm_.plan(wanted, now);
@@ -148,7 +148,7 @@ void engine::turn()
     });
 }
 
-// After a call of a user. What is left to do, and to tell, has a turn of its own.
+// Called at the end of a user's call. The remaining work and the handlers get a separate turn.
 void engine::after_call(core::time_point now)
 {
     perform_effects();
@@ -158,12 +158,12 @@ void engine::after_call(core::time_point now)
         arm_timer(now);
 }
 
-// Runs the handlers of what is finished, and of what these finish in their turn: a lease can so
-// pass through many hands without a turn of the loop for each.
+// Runs the handlers of finished operations, and of operations that these handlers finish. So a
+// lease can be transferred many times in one turn of the event loop.
 //
-// No handler waits behind another that takes long or throws: before one runs, what is left has a
-// turn of its own, in which another thread finds it. A handler that throws ends this turn, as an
-// executor may keep the exception until then, and has no room for two.
+// No handler is delayed by another that takes long or throws: before a handler runs, a turn is
+// scheduled for the rest, which another thread can take. A handler that throws ends this turn: an
+// executor may store the exception until then, and can store only one.
 void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
     bool thrown = false;

@@ -13,7 +13,7 @@ namespace holdfast::io {
 
 namespace {
 
-// How many forks lie between this process and the first one.
+// The number of forks between the first process and this one.
 std::atomic<unsigned> forks{0};
 
 bool watch_forks() noexcept
@@ -53,7 +53,7 @@ bool os_entropy::fill(std::span<std::byte> out) noexcept
         const std::size_t n = std::min(left_, out.size());
         std::byte* const from = fetched_.data() + (left_ - n);
         std::memcpy(out.data(), from, n);
-        std::memset(from, 0, n); // used bits are tokens now, and tokens are secrets
+        std::memset(from, 0, n); // used bits may be owner tokens, which are secret
         left_ -= n;
         out = out.subspan(n);
     }

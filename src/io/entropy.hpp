@@ -8,8 +8,8 @@
 
 namespace holdfast::io {
 
-// Random bits of the operating system, fetched some at a time. After a fork, the child does not
-// use what the parent has fetched.
+// Random bits of the operating system, fetched in blocks. After a fork, the child does not use bits
+// that the parent has fetched.
 class os_entropy final : public core::entropy {
 public:
     bool fill(std::span<std::byte> out) noexcept override;

@@ -21,9 +21,9 @@ namespace holdfast::io {
 
 namespace {
 
-// A node, or a firewall between us, that has vanished without a word is noticed while we are idle,
-// and within seconds when we are not. A process that is merely stopped still acknowledges what it
-// gets: its connection stays.
+// Detects a node that has vanished, or a firewall that drops the connection, without a notice. This
+// works on idle connections too, and takes seconds on busy ones. The host of a stopped process
+// still acknowledges data, so that connection stays.
 void tune(asio::generic::stream_protocol::socket& socket)
 {
     error_code ignored;
@@ -38,7 +38,7 @@ void tune(asio::generic::stream_protocol::socket& socket)
     set(TCP_USER_TIMEOUT, 5000); // milliseconds
 }
 
-// Bytes that a peer keeps sending must not keep us from everything else.
+// A peer that keeps sending must not block all other work.
 constexpr int most_reads_at_once = 16;
 
 } // namespace
@@ -49,8 +49,8 @@ link::link(engine& owner, core::connection& served, const asio::any_io_executor&
       socket_(executor)
 {}
 
-// Makes a completion handler that runs `handler` under the engine's mutex, if this socket is still
-// the one that it was made for.
+// Creates a completion handler that runs `handler` under the engine's mutex, if the socket is still
+// the same.
 template <class Handler>
 auto link::guarded(Handler handler)
 {
@@ -141,7 +141,7 @@ void link::go_on_racing()
     while (const auto next = race_.next(io::now()))
         try_address(candidates_[*next]);
     if (race_.lost()) {
-        // Not from inside follow(): the connection hears of it in a turn of its own.
+        // Posted, because this may run inside follow().
         auto give_up = guarded([this](error_code) { broken(last_error_, io::now()); });
         return asio::post(socket_.get_executor(), asio::append(std::move(give_up), error_code()));
     }
@@ -164,7 +164,7 @@ void link::try_address(const protocol::endpoint& where)
         last_error_ = ec;
         return race_.failed(io::now());
     }
-    // Programs that the user starts shall not keep our connections open.
+    // Programs that the user starts must not keep these connections open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     socket.async_connect(where, guarded([this, number, where](error_code failed) {
         if (!failed) {
@@ -180,7 +180,7 @@ void link::try_address(const protocol::endpoint& where)
 
 void link::on_connected(std::size_t attempt)
 {
-    ++socket_number_; // what the other attempts come to is of no interest
+    ++socket_number_; // ignore the results of the other attempts
     socket_ = std::move(attempts_[attempt]);
     attempts_.clear();
     next_attempt_.reset();
@@ -198,7 +198,7 @@ void link::on_connected(std::size_t attempt)
     start_reading();
 }
 
-// A host with several addresses is asked first where it has answered before.
+// The address that has answered is tried first the next time.
 void link::on_heard()
 {
     heard_ = true;
@@ -228,7 +228,7 @@ void link::on_read(std::string_view bytes)
         if (all)
             read_until_ = reading_since_;
         if (all || reads == most_reads_at_once)
-            return start_reading(); // no more has come, or others must have their turn
+            return start_reading(); // no more bytes, or time for other work
         reading_since_ = io::now();
         error_code ec;
         const std::size_t n = socket_.read_some(asio::buffer(*arrivals_), ec);
@@ -242,7 +242,7 @@ void link::on_read(std::string_view bytes)
     }
 }
 
-// False: the connection wants no more; follow() will close it.
+// False if the connection accepts no more bytes; follow() closes it then.
 bool link::take(std::string_view bytes, core::time_point now)
 {
     while (!bytes.empty()) {

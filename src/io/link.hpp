@@ -21,29 +21,31 @@ namespace holdfast::io {
 namespace asio = boost::asio;
 class engine;
 
-// Serves one connection of a backend with a socket: opens, reads, writes and closes as the
-// connection says. All members are called under the engine's mutex.
+// Serves one connection of a backend with a socket: opens, reads, writes and closes it as the
+// connection requests. All members are called under the engine's mutex.
 //
-// No operation in progress refers to a buffer that could go before it ends: what is read arrives in
-// a buffer that belongs to the socket, and writes do not block. (To wait until the socket is
-// readable would need no buffer, but costs an epoll_ctl() each time, where this costs a recv() that
-// finds nothing.) What completes for a socket that has been closed since is known by its number and
-// ignored.
+// No pending operation refers to a buffer that may be destroyed earlier: reads use a buffer that
+// belongs to the socket, and writes do not block. (Waiting until the socket is readable would need
+// no buffer. But it costs an epoll_ctl() each time, while this costs a recv() without data.) A
+// completion for a socket that has been closed since is recognised by its number and ignored.
 class link {
 public:
     link(engine& owner, core::connection& served, const asio::any_io_executor& executor);
 
-    // Opens or closes the socket if the connection wants it so. True if that changed anything.
+    // Opens or closes the socket if the connection requests it. True if that changed anything.
     bool follow(core::time_point now);
-    // Sends what there is to send, as far as the socket takes it. `now`: at the latest just before.
+    // Sends the pending output, as far as the socket takes it. `now`: a time just before the call,
+    // or earlier.
     void flush(core::time_point now);
-    // Until when all that arrived has been read.
+    // All bytes that had arrived by this time have been read.
     core::time_point read_until(core::time_point now) const noexcept
     {
         return state_ == state::open ? read_until_ : now;
     }
-    // What has been read and not been taken yet, is taken by what the executor runs next: so, if
-    // nothing is left to be read now, confirm_empty() there says that all of before has been.
+    // note_empty() records whether the socket has unread bytes now. Bytes that were read but not
+    // processed yet belong to completions that the executor has already queued. So call
+    // confirm_empty() from a handler posted after note_empty(): if there were no unread bytes, all
+    // bytes that had arrived by `now` have been processed by then.
     void note_empty(core::time_point now);
     void confirm_empty() noexcept;
     // Whether flush() would send something.
@@ -75,14 +77,14 @@ private:
     look_up look_up_;
     protocol::socket socket_;
     std::vector<protocol::endpoint> candidates_;
-    core::address_race race_; // of these
+    core::address_race race_; // of the candidates
     std::deque<protocol::socket> attempts_;
     std::optional<asio::steady_timer> next_attempt_;
     error_code last_error_;
-    protocol::endpoint where_; // the socket is connected to
-    bool heard_ = false;       // anything from there
+    protocol::endpoint where_; // the peer of the socket
+    bool heard_ = false;       // whether the peer has sent anything
     std::optional<protocol::endpoint> good_, silent_;
-    std::shared_ptr<arrivals> arrivals_; // of this socket
+    std::shared_ptr<arrivals> arrivals_; // the read buffer of the socket
     std::uint64_t socket_number_ = 0;
     core::time_point reading_since_{}, read_until_{}, seemed_empty_at_{};
     state state_ = state::closed;

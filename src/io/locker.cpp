@@ -27,8 +27,8 @@ locker_options checked(locker_options options)
     return options;
 }
 
-// An answer that comes at the end of a node's timeout must still be able to give a lease. And no
-// lease may outlast what nodes forget.
+// An answer at the end of a node's timeout must still be able to give a lease. And no lease may
+// last longer than the quarantine of a node that may have forgotten it.
 core::lease_params checked(const core::lease_params& terms, const io::engine& engine)
 {
     const auto in_ms = [](core::duration d) {

@@ -11,7 +11,7 @@
 
 namespace holdfast::io {
 
-// Where the thread leaves its result, if anybody waits for it.
+// The state shared with the look-up thread. It posts its result if a handler waits.
 struct look_up::mailbox {
     std::mutex mutex;
     asio::any_io_executor executor;
@@ -70,7 +70,7 @@ void look_up::forget() noexcept
 {
     if (!mailbox_)
         return;
-    handler unheard; // destroyed outside the mutex: it may own what owns us
+    handler unheard; // destroyed outside the mutex: it may own the owner of this object
     const std::lock_guard lock(mailbox_->mutex);
     unheard = std::exchange(mailbox_->done, nullptr);
     mailbox_->executor = {};

@@ -15,12 +15,12 @@ namespace holdfast::io {
 
 namespace asio = boost::asio;
 
-// Looks a host name up, on a thread of its own. Asio's resolver has one thread for a whole context,
-// where one name whose servers do not answer holds up all the others, and the end of the program.
+// Looks up a host name on a separate thread. Asio's resolver has one thread for a whole context:
+// one name whose servers do not answer would delay all other names and the end of the program.
 //
-// It looks one name up, again and again, but never twice at once: while a name service is silent,
-// one thread waits for it. When this object is destroyed, that thread is left to itself until the
-// operating system lets it go.
+// The object looks up one name repeatedly, but never twice at once: while a name service is silent,
+// one thread waits for it. If this object is destroyed meanwhile, the detached thread ends when the
+// operating system returns from the look-up.
 class look_up {
 public:
     using endpoints = std::vector<asio::ip::tcp::endpoint>;
@@ -31,13 +31,13 @@ public:
     look_up& operator=(const look_up&) = delete;
     ~look_up() { forget(); }
 
-    // Hands the handler the result of the look-up that is under way, or else of a new one. It is
-    // posted to the executor, whose context must live until forget(). Precondition: the same host
-    // and port each time, and no other handler waits.
+    // Passes the handler the result of the look-up that is under way, or else of a new one. The
+    // handler is posted to the executor, whose context must live until forget(). Precondition: the
+    // same host and port each time, and no other handler waits.
     void start(const asio::any_io_executor& executor, const std::string& host, std::uint16_t port,
         handler done);
 
-    // The handler is not wanted any more.
+    // Drops the handler.
     void forget() noexcept;
 
 private:

@@ -9,7 +9,7 @@
 
 namespace holdfast::io {
 
-// Operations in the order in which they came. It links them, and allocates nothing.
+// A queue of operations: an intrusive list that allocates nothing.
 class operation_queue {
 public:
     operation_queue() = default;
@@ -38,11 +38,11 @@ public:
 
 private:
     operation* first_ = nullptr;
-    operation* last_ = nullptr; // nothing, where there is no first
+    operation* last_ = nullptr; // not valid while the queue is empty
 };
 
-// The users' operations: those under way, found by their ids or by the lease that they are about,
-// and those that are finished and wait for their delivery. Not thread-safe.
+// The users' operations: those under way, found by their id or by their lease, and the finished
+// ones, which wait for delivery. Not thread-safe.
 class operation_table {
 public:
     core::slot_id add(std::unique_ptr<operation> op);
@@ -50,16 +50,17 @@ public:
     operation* find(core::slot_id id) noexcept;
     operation* find(core::slot_id id, operation_kind kind) noexcept;
 
-    // Takes an operation out of those under way; it is to be delivered with this result.
+    // Moves an operation to the finished ones, with this result.
     void finish(operation& op, error_code ec);
-    // All that wait for the loss of a lease, or for its extension; or for the latter alone.
+    // Finishes all operations that wait for the loss or for the extension of a lease, or only for
+    // the extension.
     void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
     void finish_all(operation_kind kind, error_code ec);
 
     bool has_finished() const noexcept { return !finished_.empty(); }
     std::unique_ptr<operation> next_finished() noexcept { return finished_.pop(); }
 
-    // Gives up everything, for destruction.
+    // Removes and returns all operations, to be destroyed.
     std::vector<std::unique_ptr<operation>> take_all();
 
 private:
@@ -68,7 +69,7 @@ private:
     void unlist(operation& op) noexcept;
 
     core::slot_map<std::unique_ptr<operation>> under_way_;
-    std::vector<operation*> at_lease_; // by the index of the lease: the latest about it
+    std::vector<operation*> at_lease_; // by the index of the lease: its latest operation
     operation_queue finished_;
 };
 

@@ -28,7 +28,7 @@ inline thread_local constinit std::size_t handlers_thrown = 0;
 
 enum class operation_kind : std::uint8_t { acquire, lost, extend, release, close };
 
-// An operation of a user that has not completed. Owned by the engine until it is delivered.
+// A user's operation that has not completed. Owned by the engine until it is delivered.
 class operation : public recycled {
 public:
     operation(operation_kind which, core::slot_id subject) noexcept : kind(which), about(subject) {}
@@ -38,14 +38,14 @@ public:
 
     virtual asio::cancellation_slot slot() const noexcept = 0;
     virtual void set_error(error_code ec) = 0;
-    // Hands the result to the handler, on the handler's executor. Without any lock. `self`, which
-    // is this operation, goes before the handler runs.
+    // Calls the handler with the result, on the handler's executor. To be called without a lock.
+    // `self` is this operation. It is destroyed before the handler runs.
     virtual void deliver(std::unique_ptr<operation> self) = 0;
 
     const operation_kind kind;
-    core::slot_id id = 0;      // its own
-    core::slot_id about;       // of the wait or the lease that it is about
-    operation* next = nullptr; // of those about the same lease; or of those that are finished
+    core::slot_id id = 0;      // of this operation
+    core::slot_id about;       // of its wait or lease
+    operation* next = nullptr; // in the list of its lease, or in the list of finished operations
     operation* previous = nullptr;
 };
 
@@ -103,14 +103,14 @@ public:
         };
         self.reset();
         if (const auto* const usual = std::get_if<asio::any_io_executor>(&executor))
-            usual->execute(std::move(completion)); // as dispatch() does, without copies of it
+            usual->execute(std::move(completion)); // as dispatch(), without copies of the executor
         else
             asio::dispatch(
                 std::get<asio::any_completion_executor>(executor), std::move(completion));
     }
 
 private:
-    // Until the handler has run, its executor has something to do.
+    // The executor has outstanding work until the handler has run.
     static detail::handler_executor at_work(detail::handler_executor chosen)
     {
         constexpr auto tracked = asio::execution::outstanding_work.tracked;

@@ -14,7 +14,7 @@ namespace holdfast::io {
 
 namespace {
 
-// Sanitizers shall see what is used after it has gone.
+// Not with sanitizers: they must be able to detect a use after free.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
     HOLDFAST_HAS_FEATURE(address_sanitizer) || HOLDFAST_HAS_FEATURE(thread_sanitizer)
 constexpr bool keeps = false;
@@ -23,23 +23,24 @@ constexpr bool keeps = true;
 #endif
 
 constexpr std::size_t step = 32;      // sizes are rounded up to multiples of this
-constexpr std::size_t sizes = 8;      // of which so many are kept,
-constexpr std::size_t most_kept = 64; // and so many blocks of each
+constexpr std::size_t sizes = 8;      // the number of block sizes that are kept
+constexpr std::size_t most_kept = 64; // blocks of each size
 
 struct block {
     block* next;
 };
 
-// Without a destructor: what is static in the program may outlive what its thread has kept.
+// Has no destructor: static objects of the program may still delete memory after thread-local
+// objects are gone.
 struct kept_blocks {
     std::array<block*, sizes> first;
     std::array<std::uint8_t, sizes> count;
-    bool over; // the thread is about to end
+    bool over; // the thread is ending: keep no more blocks
 };
 
 thread_local constinit kept_blocks kept{};
 
-// Gives back what has been kept when the thread ends.
+// Frees the kept blocks when the thread ends.
 struct keeper {
     keeper() noexcept {}
     ~keeper()
@@ -81,7 +82,7 @@ void recycled::operator delete(void* memory, std::size_t size) noexcept
         return ::operator delete(memory);
     if (kept.over || kept.count[i] == most_kept)
         return ::operator delete(memory);
-    [[maybe_unused]] thread_local const keeper gives_back; // from now on
+    [[maybe_unused]] thread_local const keeper gives_back; // constructed at the first use
     kept.first[i] = ::new (memory) block{kept.first[i]};
     ++kept.count[i];
 }

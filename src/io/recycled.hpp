@@ -4,9 +4,9 @@
 
 namespace holdfast::io {
 
-// A base of what comes and goes with each operation: each thread keeps memory of those that are
-// gone, 72 KiB at most, for the next. The destructor of the derived class must be virtual, and its
-// alignment none that `new` does not give anyway.
+// A base class for objects that are created for each operation. Each thread keeps the memory of
+// deleted objects, 72 KiB at most, for new ones. The derived class must have a virtual destructor,
+// and no stricter alignment than the default of `new`.
 struct recycled {
     static void* operator new(std::size_t size);
     static void operator delete(void* memory, std::size_t size) noexcept;

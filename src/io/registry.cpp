@@ -21,7 +21,7 @@ void registry::remove(engine& e) noexcept
     engines_.erase(std::remove(engines_.begin(), engines_.end(), &e), engines_.end());
 }
 
-// Engines may die of what is done to them, but not before their turn.
+// Returns owning pointers, so that no engine is destroyed before the caller has processed it.
 std::vector<std::shared_ptr<engine>> registry::alive()
 {
     std::vector<std::shared_ptr<engine>> all;
@@ -39,7 +39,8 @@ void registry::shutdown() noexcept
         e->abandon();
 }
 
-// A child process has copies of our connections; what it sent on them would be taken for ours.
+// A child process has copies of the parent's connections. Nodes would take its data for that of the
+// parent.
 void registry::notify_fork(asio::execution_context::fork_event event)
 {
     if (event != asio::execution_context::fork_child)

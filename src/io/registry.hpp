@@ -13,8 +13,8 @@ namespace holdfast::io {
 namespace asio = boost::asio;
 class engine;
 
-// Knows the engines of one execution context, to tell them when it goes away. Without this, an
-// engine and a coroutine that waits in it would keep each other alive.
+// The engines of one execution context. It tells them when the context is destroyed. Otherwise an
+// engine and a coroutine that waits for it would keep each other alive.
 class registry final : public asio::execution_context::service {
 public:
     using key_type = registry;

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> store::grant(std::string_view resource, const core:
     core::time_point until, core::time_point now)
 {
     const std::lock_guard lock(mutex_);
-    if (keys_.size() >= sweep_at_) { // expired keys go when there may be as many as others
+    if (keys_.size() >= sweep_at_) { // remove expired keys when half of all keys may be expired
         std::erase_if(keys_, [now](const auto& each) { return each.second.until <= now; });
         sweep_at_ = 2 * keys_.size() + 64;
     }

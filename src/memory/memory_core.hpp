@@ -11,13 +11,13 @@
 
 namespace holdfast::in_process {
 
-// The keys, shared by all lockers that were given copies of one backend.
+// The keys, shared by all lockers that use copies of one backend.
 class store {
 public:
-    // None if somebody else holds it at `now`; otherwise the fencing token.
+    // None if the resource is held at `now`; otherwise the fencing token.
     std::optional<std::uint64_t> grant(std::string_view resource, const core::owner_token& token,
         core::time_point until, core::time_point now);
-    // The token of a new holder of what is held already.
+    // The fencing token for the next holder after a transfer.
     std::uint64_t next_token();
     bool renew(std::string_view resource, const core::owner_token& token, core::time_point until,
         core::time_point now);
@@ -52,7 +52,7 @@ public:
     bool queues() const noexcept override { return false; }
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
-    void probe_waiters(core::claim_id, core::time_point) override {} // it cannot know
+    void probe_waiters(core::claim_id, core::time_point) override {} // waiters are unknown here
     bool probing_waiters(core::claim_id) const noexcept override { return false; }
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;

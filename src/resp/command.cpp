@@ -8,7 +8,7 @@ namespace holdfast::resp {
 
 namespace {
 
-// "$" or "*", a number and the line end.
+// The largest size of a header: "$" or "*", a number and the line end.
 constexpr std::size_t most_of_a_header = 1 + most_digits + 2;
 
 constexpr std::size_t size_of_blob(std::string_view argument) noexcept
@@ -41,8 +41,8 @@ char* write_blob(char* at, std::string_view argument) noexcept
     return write_line_end(at + argument.size());
 }
 
-// Makes room once and lets `write` fill what it needs of it: appending in pieces costs more than
-// all that is written.
+// Makes room once and lets `write` fill as much of it as needed. Appending in pieces would cost
+// more than the writing itself.
 template <class Write>
 void append(std::string& out, std::size_t room, Write write)
 {

@@ -10,9 +10,9 @@
 
 namespace holdfast::resp {
 
-constexpr std::size_t most_digits = 20; // of 64 bits, with a sign
+constexpr std::size_t most_digits = 20; // of a 64-bit number, with a sign
 
-// A number as an argument.
+// A number as an argument of a command.
 class decimal {
 public:
     explicit decimal(std::int64_t number) noexcept;
@@ -23,15 +23,15 @@ private:
     std::size_t size_;
 };
 
-// Commands are appended to `out` as arrays of blob strings: the only form we send, because in it
-// any byte of an argument is data. No argument may point into `out`.
+// Appends a command to `out` as an array of blob strings. This is the only form that is sent,
+// because in it any byte of an argument is data. No argument may point into `out`.
 //
-// Precondition: at least one argument. Servers do not answer an empty command, so that every reply
-// after it would be taken for the reply of another request.
+// Precondition: at least one argument. Servers do not answer an empty command, so every later reply
+// would be assigned to the wrong request.
 void append_command(std::string& out, std::initializer_list<std::string_view> arguments);
 void append_command(std::string& out, std::span<const std::string_view> arguments);
 
-// The same in pieces, where the number of arguments is known beforehand.
+// The same in pieces, if the number of arguments is known beforehand.
 void append_array_header(std::string& out, std::size_t count);
 void append_blob(std::string& out, std::string_view argument);
 void append_blob(std::string& out, std::int64_t number);

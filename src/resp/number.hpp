@@ -12,7 +12,8 @@ constexpr bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// The one spelling that servers use: an optional minus, digits, no leading zero, no minus zero.
+// Accepts only the format that servers use: an optional minus, digits, no leading zero, no minus
+// zero.
 inline bool parse_integer(std::string_view text, std::int64_t& number)
 {
     const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
@@ -23,7 +24,7 @@ inline bool parse_integer(std::string_view text, std::int64_t& number)
     return error == std::errc() && stopped_at == end;
 }
 
-// Removes digits from the front, and says whether there were any.
+// Removes digits from the front. Returns whether there were any.
 inline bool skip_digits(std::string_view& text)
 {
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());

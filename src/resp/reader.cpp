@@ -31,7 +31,7 @@ constexpr value_kind aggregate_kind(char type)
 
 reader::reader(reader_limits limits) : limits_(limits)
 {
-    // value::count must be able to say how many elements there are.
+    // value::count must be able to hold the number of elements.
     constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
     limits_.elements = std::clamp<std::size_t>(limits_.elements, 1, most);
 }
@@ -46,7 +46,7 @@ std::span<char> reader::prepare(std::size_t at_least)
     if (buffer_.size() - end_ < at_least) {
         const std::size_t kept = end_ - begin_;
         if (kept <= begin_ && buffer_.size() - kept >= at_least) {
-            // Each byte moved is paid for by a byte that was consumed since the last move.
+            // Amortised: at least as many bytes were consumed since the last move as are moved.
             relocate(buffer_.data());
         } else {
             std::vector<char> larger(
@@ -58,7 +58,7 @@ std::span<char> reader::prepare(std::size_t at_least)
     return std::span(buffer_).subspan(end_);
 }
 
-// Moves the reply being read to `to`, and lets the values found so far point there.
+// Moves the reply being read to `to`, and updates the values found so far to point there.
 void reader::relocate(char* to)
 {
     const char* const from = buffer_.data() + begin_;
@@ -118,8 +118,8 @@ reader::status reader::deliver()
     return status::reply;
 }
 
-// A shorter way for the replies that come by the hundred thousand: +OK, a digit, and both nulls.
-// It takes nothing that read_line() would not take, and leaves everything else to it.
+// A fast path for the most frequent replies: +OK, an integer of one digit, and both nulls. Accepts
+// only replies that read_line() would accept, and leaves all others to it.
 bool reader::read_common_reply()
 {
     const std::string_view bytes(buffer_.data() + at_, end_ - at_);
@@ -184,8 +184,8 @@ reader::step reader::read_line()
     return accept_line(type, line);
 }
 
-// Looks only as far as the limits allow a line to reach, so that what is found does not depend on
-// how much has arrived.
+// Searches no further than the limits allow a line to reach, so the result does not depend on how
+// much has arrived.
 reader::step reader::find_line_end(std::size_t& line_end)
 {
     const std::size_t left = limits_.reply - (at_ - begin_);
@@ -225,7 +225,7 @@ reader::step reader::accept_line(char type, std::string_view line)
         return add(value_kind::error, line);
     case ':':
         if (!parse_integer(line, number))
-            return fail("an integer that is not one");
+            return fail("a malformed integer");
         return add(value_kind::integer, {}, number);
     case '_':
         return line.empty() ? add(value_kind::null) : fail("a null with content");
@@ -234,10 +234,10 @@ reader::step reader::accept_line(char type, std::string_view line)
             return fail("a boolean that is neither true nor false");
         return add(value_kind::boolean, {}, line == "t");
     case ',':
-        return is_real(line) ? add(value_kind::real, line) : fail("a real number that is not one");
+        return is_real(line) ? add(value_kind::real, line) : fail("a malformed real number");
     case '(':
         if (!is_big_number(line))
-            return fail("a big number that is not one");
+            return fail("a malformed big number");
         return add(value_kind::blob_string, line);
     default:
         return accept_length(type, line);
@@ -274,11 +274,11 @@ reader::step reader::read_blob()
 {
     const std::size_t arrived = end_ - at_;
     if (arrived > blob_size_ && buffer_[at_ + blob_size_] != '\r')
-        return fail("a string that does not end where it should");
+        return fail("a string without a line end");
     if (arrived < blob_size_ + 2)
         return step::wait;
     if (buffer_[at_ + blob_size_ + 1] != '\n')
-        return fail("a string that does not end where it should");
+        return fail("a string without a line end");
 
     std::string_view text(buffer_.data() + at_, blob_size_);
     if (blob_type_ == '=') {
@@ -299,7 +299,7 @@ reader::step reader::begin_aggregate(char type, std::uint64_t declared)
     if (open_.size() >= limits_.depth)
         return fail("values nested too deeply");
 
-    // An attribute is a value too many, beside the one that it describes.
+    // An attribute counts as a value of its own, in addition to the value that it describes.
     const bool is_attribute = type == '|';
     const std::uint64_t own = is_attribute ? 1 : 0;
     const std::uint64_t each = is_attribute || type == '%' ? 2 : 1;
@@ -322,7 +322,7 @@ reader::step reader::add(value_kind kind, std::string_view text, std::int64_t in
     return close_finished();
 }
 
-// An element is complete; so may be the aggregates around it.
+// Called when an element is complete. Closes the aggregates that are complete with it.
 reader::step reader::close_finished()
 {
     while (!open_.empty()) {
@@ -332,7 +332,7 @@ reader::step reader::close_finished()
         const open_aggregate finished = innermost;
         open_.pop_back();
         if (finished.is_attribute) {
-            // The value that it describes comes next, in the place where the attribute stood.
+            // Drop the attribute. The value that it describes comes next, in its place.
             values_.resize(finished.first);
             return step::proceed;
         }

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(resources_that_are_named_like_queues)
         for (const std::string& name : {"a" + reserved, reserved, "a" + reserved + reserved})
             BOOST_TEST(objection([&] { resource{name}; }) ==
                        "holdfast: a resource name must not end in \"" + reserved +
-                           "\": keys of that name are those of queues");
+                           "\": such names are reserved for the keys of queues");
         BOOST_TEST(resource("a" + reserved + "s").name() == "a" + reserved + "s");
     }
 }

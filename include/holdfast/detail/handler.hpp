@@ -29,11 +29,10 @@ class engine;
 
 namespace detail {
 
-// For handlers that have no executor of their own.
+// The executor for handlers that have no associated executor.
 const asio::any_io_executor& usual_executor(const io::engine& engine) noexcept;
 
-// Where a handler runs. Nearly all executors can be held as `any_io_executor`, without an
-// allocation.
+// The executor of a handler. `any_io_executor` can hold nearly all executors without an allocation.
 using handler_executor = std::variant<asio::any_io_executor, asio::any_completion_executor>;
 
 template <class Handler>
@@ -46,8 +45,8 @@ handler_executor executor_of(const Handler& handler, const asio::any_io_executor
         std::in_place_type<held>, asio::get_associated_executor(handler, usual));
 }
 
-// A handler whose type is erased. Its executor is asked for before that: an erased handler makes
-// one anew, on the heap, each time.
+// A type-erased handler. Its executor is queried before the type is erased: an erased handler
+// allocates a new executor object at each query.
 template <class Signature>
 struct any_handler {
     template <class Handler>
@@ -60,9 +59,10 @@ struct any_handler {
     asio::any_completion_handler<Signature> function;
 };
 
-// Passes a completion on to an executor by which it may run inside of the call that passes it on: a
-// thread of the system context does that. The completion does not begin before that thread has left
-// the executor for good, as it may end the life of the executor's context.
+// Submits a completion to an executor that may run it inside `execute()`. A thread of the system
+// context makes that call. If the completion runs on another thread, it does not begin before the
+// first thread has destroyed its copy of the executor: the completion may destroy the executor's
+// context.
 template <class Executor, class Completion>
 void pass_on_later(const Executor& executor, Completion completion)
 {
@@ -84,7 +84,8 @@ void pass_on_later(const Executor& executor, Completion completion)
         });
 }
 
-// Calls a handler with what is known already, later, on its executor or on the system executor.
+// Calls a handler with results that are already known. The call happens later, on the handler's
+// associated executor or on the system executor.
 template <class Handler, class... Results>
 void complete_later(Handler&& handler, Results... results)
 {
@@ -92,7 +93,7 @@ void complete_later(Handler&& handler, Results... results)
     if constexpr (asio::can_require_v<std::remove_cv_t<decltype(executor)>,
                       asio::execution::blocking_t::never_t>)
         asio::post(asio::append(std::forward<Handler>(handler), results...));
-    else // an erased handler's
+    else // the executor of an erased handler
         pass_on_later(
             executor, [handler = std::remove_cvref_t<Handler>(std::forward<Handler>(handler)),
                           results...]() mutable { std::move(handler)(results...); });

@@ -55,24 +55,25 @@ struct hold_signature<void> {
     using type = void(std::exception_ptr);
 };
 
-// What an operation and those who may cancel it share. All of it is touched on one strand only.
+// State that an operation shares with its cancellers. It is accessed on one strand only.
 //
-// The signal lives here because `co_spawn()` of Boost 1.81 passes a cancellation on as a pointer
-// into the slot that it came by, which may go meanwhile. Ours goes with the last who may emit it.
+// The signal is a member because `co_spawn()` of Boost 1.81 forwards a cancellation as a pointer
+// into the slot that received it, and that slot may be destroyed meanwhile. This signal lives as
+// long as anything may emit it.
 struct hold_state {
     explicit hold_state(asio::any_io_executor where) : strand(std::move(where)) {}
 
     const asio::any_io_executor strand;
     asio::cancellation_signal stop; // cancels the acquire, or the body
     bool lost = false;
-    bool over = false; // there is nothing to cancel any more
+    bool over = false; // nothing is left to cancel
 };
 
-// What `co_spawn()` calls on the strand at the end: passes the result on to the user's handler, on
-// the executor of that.
+// The completion handler that `co_spawn()` calls on the strand at the end. It forwards the result
+// to the user's handler, on the executor of that handler.
 //
-// It has a slot of ours and no executor: so `co_spawn()` cancels its coroutine in the very call
-// that emits the signal, which is on the strand too.
+// It has the slot of `hold_state` and no associated executor. So `co_spawn()` cancels its coroutine
+// inside the call that emits the signal, which is on the strand too.
 template <class Handler, class Executor>
 class hold_completion {
 public:
@@ -104,8 +105,8 @@ private:
     std::shared_ptr<hold_state> state_;
 };
 
-// Sits in the user's slot, perhaps for longer than the context lives. The user may emit while the
-// operation ends on another thread.
+// Lives in the user's slot, perhaps longer than the context. The user may emit while the operation
+// ends on another thread.
 class hold_canceller {
 public:
     explicit hold_canceller(const std::shared_ptr<hold_state>& state) : state_(state) {}
@@ -137,7 +138,7 @@ inline bool is_abort(const std::exception_ptr& error)
     }
 }
 
-// The body's error wins; then the loss, if it may have touched the result; then nothing.
+// The body's error takes precedence, then the loss of the lease if it may affect the result.
 inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool held)
 {
     if (lost && (error ? is_abort(error) : !held))
@@ -146,7 +147,7 @@ inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool h
     return error;
 }
 
-// GCC 12 warns of the linkage of the coroutine's frame when the body is a local lambda.
+// GCC 12 warns about the linkage of the coroutine frame when the body is a local lambda.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsubobject-linkage"
@@ -168,14 +169,14 @@ asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> st
     };
     held.lost(asio::bind_executor(state->strand, std::move(watch)));
 
-    // A cancellation that came together with the grant: the body must not begin.
+    // A cancellation arrived together with the grant: the body must not begin.
     if (acquiring.cancelled() != asio::cancellation_type::none) {
         state->over = true;
         held = lease();
         throw boost::system::system_error(asio::error::operation_aborted);
     }
 
-    // The body hears of cancellations as a coroutine of its own would.
+    // The body receives cancellations with the default filter of a separate coroutine.
     co_await asio::this_coro::reset_cancellation_state();
     std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> result;
     std::exception_ptr error;
@@ -188,7 +189,7 @@ asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> st
     } catch (...) {
         error = std::current_exception();
     }
-    // It may have left the strand.
+    // The body may have left the strand.
     co_await asio::this_coro::throw_if_cancelled(false);
     co_await asio::dispatch(state->strand, asio::use_awaitable);
     state->over = true;
@@ -199,9 +200,10 @@ asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> st
     auto release_token = asio::redirect_error(asio::use_awaitable, failed);
     const release_outcome outcome = co_await held.release(std::move(release_token));
 
-    // A body that blocks its thread keeps everybody from telling it: the release finds out.
+    // A body that blocks its thread cannot be told of the loss: the release detects it.
     const bool ended = !failed && outcome == release_outcome::expired;
-    const bool protected_to_its_end = failed || (still_held && !ended); // failed: the body released
+    // A failed release means that the body released the lease itself.
+    const bool protected_to_its_end = failed || (still_held && !ended);
     error = judge_hold(std::move(error), state->lost || ended, protected_to_its_end);
     if (error)
         std::rethrow_exception(error);
