@@ -12,15 +12,15 @@
 #include <string_view>
 #include <vector>
 
-// What the rows share. Each row is a fault that is made on purpose, and the outcome that a user
-// must see; for all of them: no operation ends later than it may, no key of ours outlives its ttl,
-// what is said names the node and the cause, and no password or owner token is shown.
+// Shared by the rows. Each row is a fault that is caused on purpose, and the outcome that a user
+// must see. For all of them: no operation ends later than its limit, no key of ours outlives its
+// ttl, messages name the node and the cause, and no password or owner token is shown.
 namespace holdfast::test {
 
 /// How much later than its own limit an operation may end, on a busy machine.
 inline constexpr auto slack = 5s;
 
-/// As `cluster::store()`, for nodes of any kind.
+/// Like the options of `cluster::store()`, for nodes of any kind.
 inline redlock_options quick_options()
 {
     redlock_options options;
@@ -38,7 +38,7 @@ inline lock_options with_ttl(std::chrono::milliseconds ttl)
     return options;
 }
 
-/// With a guard time in which a busy machine can tell in time of a loss.
+/// With a guard time long enough for a busy machine to report a loss in time.
 inline lock_options well_guarded(std::chrono::milliseconds ttl)
 {
     lock_options options = with_ttl(ttl);
@@ -62,8 +62,8 @@ inline std::string all_texts(const locker_stats& stats, error_code ec = {})
     return all;
 }
 
-/// An owner token is 32 hexadecimal digits; half of one would be too much. 40 of them are the
-/// digest of a script, which anybody may know.
+/// An owner token has 32 hexadecimal digits; half of one would be too much. 40 digits are the
+/// digest of a script, which is public.
 inline bool shows_a_token(std::string_view text)
 {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -89,7 +89,7 @@ inline void expect_no_secrets(
         BOOST_TEST(text.find(secret) == text.npos, text);
 }
 
-/// The node is named with the cause, in words that can go to a log.
+/// Expects that the node is named with the cause, in printable text.
 inline void expect_blamed(const locker_stats& stats, const std::string& address,
     std::string_view cause, std::initializer_list<std::string_view> secrets = {})
 {
@@ -113,7 +113,7 @@ inline std::string url_for(const redis_server& node, const std::string& login)
     return "redis://" + login + "@" + address_of(node);
 }
 
-/// Waits for something, for up to `limit`; the library goes on meanwhile.
+/// Waits for a condition, for up to `limit`. The library keeps running meanwhile.
 template <class Condition>
 asio::awaitable<bool> becomes_true(Condition condition, steady::duration limit = 10s)
 {
@@ -126,7 +126,7 @@ asio::awaitable<bool> becomes_true(Condition condition, steady::duration limit =
     co_return true;
 }
 
-/// Waits until something is said of a node, and checks how.
+/// Waits until the cause is reported for a node, and checks the message.
 inline task expect_blamed_soon(
     holdfast::locker& locker, const std::string& address, std::string_view cause)
 {
@@ -148,8 +148,8 @@ inline task connect_all(holdfast::locker& locker)
     BOOST_REQUIRE_MESSAGE(connected, describe_nodes(locker.stats()));
 }
 
-/// How an attempt ended that must end with an error, and in time.
-inline asio::awaitable<error_code> acquire_in_vain(
+/// Acquires, and expects an error in time. Returns the error.
+inline asio::awaitable<error_code> fail_to_acquire(
     holdfast::lock lock, std::chrono::milliseconds wait)
 {
     const auto begin = steady::now();
@@ -160,16 +160,16 @@ inline asio::awaitable<error_code> acquire_in_vain(
     co_return ec;
 }
 
-/// The same where waiting cannot help: it must not be waited for.
+/// The same for an error that waiting cannot remove: it must be returned at once.
 inline asio::awaitable<error_code> fail_at_once(holdfast::lock lock)
 {
     const auto begin = steady::now();
-    const error_code ec = co_await acquire_in_vain(lock, 60s);
+    const error_code ec = co_await fail_to_acquire(lock, 60s);
     BOOST_TEST((steady::now() - begin < slack));
     co_return ec;
 }
 
-/// The whole life of a lease, all of it as it should be.
+/// Acquires, extends and releases a lease, and expects that all of that succeeds.
 inline task acquire_and_release(holdfast::lock lock)
 {
     const auto begin = steady::now();
@@ -181,7 +181,7 @@ inline task acquire_and_release(holdfast::lock lock)
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-/// Acquires while a minority of the nodes has a fault, and cannot tell the difference.
+/// Acquires while a minority of the nodes has a fault, and expects that it makes no difference.
 inline task acquire_beside_a_fault(scene& s)
 {
     co_await acquire_and_release(s.lock(0));
@@ -191,7 +191,7 @@ inline task acquire_beside_a_fault(scene& s)
     co_await held.release();
 }
 
-/// How often a node has run a command, refusals included.
+/// The number of calls of a command on a node, refusals included.
 inline int calls_of(redis_server& node, const std::string& command)
 {
     const auto all = node.command({"INFO", "commandstats"});
@@ -200,7 +200,7 @@ inline int calls_of(redis_server& node, const std::string& command)
     return at == all.npos ? 0 : std::stoi(all.substr(at + name.size()));
 }
 
-/// The memory that this process occupies.
+/// The resident memory of this process.
 inline std::size_t resident_bytes()
 {
     std::ifstream file("/proc/self/statm");

@@ -1,4 +1,4 @@
-// Rows 7 to 12: how many nodes there are, and whether anybody is where they should be.
+// Rows 7 to 12: the number of nodes, and their addresses.
 #include "acceptance/acceptance.hpp"
 #include "acceptance/black_hole.hpp"
 #include "acceptance/name_service.hpp"
@@ -14,12 +14,12 @@ task lose_nodes_one_by_one(scene& s, cluster& c)
         co_await acquire_and_release(s.lock(0));
         c.nodes[down].kill();
     }
-    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
 }
 
-// Half of the nodes is no majority, so one node more tolerates no failure more. The documentation
-// of redlock() warns of it; the library has no log to warn in.
+// Half of the nodes is no majority, so with an even number one node more does not tolerate more
+// failures. The documentation of redlock() says so; the library has no log for warnings.
 BOOST_AUTO_TEST_CASE(row_7_an_even_number_needs_more_than_half)
 {
     for (const std::size_t count : {2u, 4u}) {
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(row_7_an_even_number_needs_more_than_half)
     }
 }
 
-BOOST_AUTO_TEST_CASE(row_7_one_node_is_the_same_algorithm)
+BOOST_AUTO_TEST_CASE(row_7_one_node_uses_the_same_algorithm)
 {
     cluster c(1);
     play(c.store(), 2, acquire_beside_a_fault);
@@ -43,13 +43,13 @@ task expect_the_same_server(scene& s, std::string address)
         return describe_nodes(s.locker().stats()).find("the same server as") != std::string::npos;
     });
     BOOST_TEST(found);
-    // Which of the two names is refused depends on who was first.
+    // Which of the two names is refused depends on which connection was first.
     BOOST_TEST(describe_nodes(s.locker().stats()).find(address) != std::string::npos);
 }
 
 task find_no_false_majority(scene& s)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(s.locker().stats().acquired == 0u);
 }
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(row_8_one_server_under_two_names_votes_once)
     play(redlock(nodes, quick_options()), 2,
         [&](scene& s) { return expect_the_same_server(s, port); });
     play(redlock({name, other_name}, quick_options()), 1, expect_misconfigured);
-    c.nodes[1].kill(); // two of three names answer, and are one server
+    c.nodes[1].kill(); // two of three names answer, but are the same server
     play(redlock(nodes, quick_options()), 1, find_no_false_majority);
     BOOST_TEST(c.nodes[0].command({"DBSIZE"}) == "0");
 }
@@ -83,14 +83,14 @@ task acquire_and_blame(scene& s, std::string address, std::string cause)
 
 task fail_and_blame(scene& s, std::vector<std::string> addresses, std::string cause)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 2s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 2s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(why == condition::unavailable);
     for (const auto& each : addresses)
         expect_blamed(s.locker().stats(), each, cause);
 }
 
-// One bad address beside two nodes, then two bad ones beside one.
+// One bad address with two good nodes, then two bad addresses with one good node.
 void expect_bad_addresses(cluster& c, const std::vector<std::string>& bad, const std::string& cause)
 {
     std::vector<std::string> addresses;
@@ -102,7 +102,7 @@ void expect_bad_addresses(cluster& c, const std::vector<std::string>& bad, const
     play(redlock({bad[0], bad[1], c.nodes[0].url()}, quick_options()), 1,
         [&](scene& s) { return fail_and_blame(s, addresses, cause); });
     BOOST_TEST(calls_of(c.nodes[0], "set") > 0);
-    BOOST_TEST(c.empty_within(0s)); // what the one node granted was given back
+    BOOST_TEST(c.empty_within(0s)); // the grant of the good node was deleted
 }
 
 BOOST_AUTO_TEST_CASE(row_9_a_host_that_cannot_be_resolved)
@@ -121,7 +121,8 @@ BOOST_AUTO_TEST_CASE(row_9_a_name_service_that_never_answers)
     BOOST_TEST(names.asked() >= 3);
 }
 
-// Each attempt to connect waits for the same look-up: there is one thread for each node at most.
+// All connection attempts of a node wait for the same look-up: there is at most one thread per
+// node.
 BOOST_AUTO_TEST_CASE(row_9_one_look_up_at_a_time)
 {
     silent_name_service names;
@@ -132,14 +133,13 @@ BOOST_AUTO_TEST_CASE(row_9_one_look_up_at_a_time)
     options.connect_timeout = 20ms;
     options.reconnect_min = options.reconnect_max = 1ms;
     play(redlock(nodes, options), 1, [&](scene& s) -> task {
-        const error_code why = co_await acquire_in_vain(s.lock(0), 1s); // 50 attempts
+        const error_code why = co_await fail_to_acquire(s.lock(0), 1s); // 50 attempts
         BOOST_TEST(why == errc::unreachable, why.message());
         BOOST_TEST(names.asked() == 5);
     });
 }
 
-// A host may be known by several addresses, of which some are not answered, as where IPv6 is
-// broken.
+// A host may have several addresses, some of which do not answer, for example if IPv6 is broken.
 BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_is_silent)
 {
     redis_server node;
@@ -155,14 +155,14 @@ BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_is_silent)
     named_addresses none("none.holdfast.invalid", {first.host(), second.host()});
     const std::string nowhere = "none.holdfast.invalid:" + std::to_string(node.port());
     play(redlock({"redis://" + nowhere}, quick_options()), 1, [&](scene& s) -> task {
-        const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+        const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
         BOOST_TEST(why == errc::unreachable, why.message());
         expect_blamed(s.locker().stats(), nowhere, "connect timeout");
     });
 }
 
-// An address that takes a connection and then says nothing is the last one that is tried next time.
-BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_takes_connections_and_is_silent)
+// An address that accepts a connection and then is silent is tried last the next time.
+BOOST_AUTO_TEST_CASE(row_9_a_host_whose_first_address_accepts_connections_and_is_silent)
 {
     redis_server node;
     asio::io_context io;
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(row_11_a_majority_that_refuses_connections)
     }
     play(c.store(), 1, [&](scene& s) { return fail_and_blame(s, addresses, "refused"); });
     for (std::size_t i = 3; i < 5; ++i) {
-        BOOST_TEST(calls_of(c.nodes[i], "set") > 0); // it had granted
+        BOOST_TEST(calls_of(c.nodes[i], "set") > 0); // it had granted the lock
         BOOST_TEST(c.nodes[i].command({"DBSIZE"}) == "0");
     }
 }
@@ -208,13 +208,13 @@ task give_up_within_the_connect_timeout(scene& s)
     BOOST_TEST((steady::now() - begin < slack)); // the kernel would try for two minutes
 }
 
-BOOST_AUTO_TEST_CASE(row_12_connections_that_vanish_in_a_black_hole)
+BOOST_AUTO_TEST_CASE(row_12_connection_attempts_without_an_answer)
 {
     cluster c(2);
     black_hole one, two;
     expect_bad_addresses(c, {one.url(), two.url()}, "no connection within the connect timeout");
     play(redlock({one.url()}, quick_options()), 1, give_up_within_the_connect_timeout);
-    BOOST_TEST(!one.connects()); // it is one to the end
+    BOOST_TEST(!one.connects()); // it was a black hole until the end
     BOOST_TEST(!two.connects());
 }
 

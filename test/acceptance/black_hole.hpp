@@ -10,11 +10,11 @@
 
 namespace holdfast::test {
 
-/// An address that answers no attempt to connect, not even with a refusal: a listening socket whose
-/// queue is full, so that the kernel drops what comes.
+/// An address that does not answer connection attempts, not even with a refusal: a listening socket
+/// with a full queue, so that the kernel drops new connections.
 class black_hole {
 public:
-    /// At 127.0.0.`host`; port 0: any that is free.
+    /// At 127.0.0.`host`. Port 0: any free port.
     explicit black_hole(unsigned host = 1, std::uint16_t port = 0)
         : host_(host),
           listener_(open_socket())
@@ -44,7 +44,7 @@ public:
     std::string address() const { return host() + ":" + std::to_string(port_); }
     std::string url() const { return "redis://" + address(); }
 
-    /// Whether one more connection is taken, which then fills the queue.
+    /// Whether one more connection is accepted; that fills the queue.
     bool connects()
     {
         const int socket = open_socket();

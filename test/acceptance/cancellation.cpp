@@ -1,6 +1,6 @@
 // Rows 36 and 37: every operation is cancelled at each point where it can wait: after k handlers of
-// the io_context, for k = 0, 1, 2, … until it is quicker. And everything is destroyed at each of
-// these points. The address sanitizer, where the tests are built with it, sees what leaks.
+// the io_context, for k = 0, 1, 2, … until the operation completes first. Everything is also
+// destroyed at each of these points. In builds with the address sanitizer, leaks are found.
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
@@ -18,8 +18,8 @@ namespace {
 BOOST_AUTO_TEST_SUITE(acceptance_cancellation)
 
 constexpr auto ttl = 3s;
-constexpr auto brief_ttl = 800ms; // where the end of a lease is waited for
-constexpr auto queue_ttl = 3s;    // of those who wait, once nobody there is heard of any more
+constexpr auto brief_ttl = 800ms; // for tests that wait for the end of a lease
+constexpr auto queue_ttl = 3s;    // after the last sign of life of a waiter
 
 lock_options brief(holdfast::renewal renewing)
 {
@@ -30,7 +30,7 @@ lock_options brief(holdfast::renewal renewing)
     return options;
 }
 
-// One operation, with all that it needs, from the io_context on.
+// One operation with everything that it needs, including the io_context.
 class rig {
 public:
     explicit rig(const backend& store) : resource(unique_name())
@@ -43,7 +43,7 @@ public:
         return holdfast::lock(*locker, resource, brief(renewing));
     }
 
-    // For the operation.
+    // The completion token of the operation.
     auto token()
     {
         auto note = [seen = seen_](auto error, auto&&... results) {
@@ -59,7 +59,7 @@ public:
     bool was_given_a_lease() const { return bool(seen_->granted); }
     void give_back_what_was_granted() { seen_->granted = lease(); }
 
-    // Whether the operation has completed after so many handlers.
+    // Runs up to this many handlers. Returns whether the operation has completed.
     bool done_after(int handlers)
     {
         for (int i = 0; i < handlers && completions() == 0; ++i)
@@ -123,7 +123,7 @@ task some_work(lease&)
     co_await pause(5ms);
 }
 
-// An operation, and the result that it has when nobody cancels it.
+// An operation, and its result if it is not cancelled.
 struct subject {
     const char* name;
     void (*prepare)(rig&, cluster&);
@@ -183,7 +183,7 @@ const std::vector<subject> operations{
 const std::vector<asio::cancellation_type> types{
     asio::cancellation_type::terminal, asio::cancellation_type::total};
 
-// What was going on has left the locker as it should be.
+// The locker can be used after the operation.
 void expect_usable(rig& r)
 {
     r.give_back_what_was_granted();
@@ -204,7 +204,7 @@ void close_and_expect_no_work(rig& r)
     expect_no_work_left(*r.io);
 }
 
-// False: the operation was done before.
+// Returns false if the operation was done before.
 bool cancel_after(
     int handlers, const subject& s, asio::cancellation_type type, cluster& c, const backend& store)
 {
@@ -244,7 +244,7 @@ BOOST_DATA_TEST_CASE(row_36_an_operation_can_be_cancelled_wherever_it_waits,
     BOOST_TEST(c.empty_within(ttl));
 }
 
-// False: the operation was done before.
+// Returns false if the operation was done before.
 bool destroy_after(
     int handlers, bool context_first, const subject& s, cluster& c, const backend& store)
 {

@@ -1,4 +1,4 @@
-// Rows 30 to 34: clocks that jump, on nodes and on our side.
+// Rows 30 to 34: clock jumps, on nodes and on the client.
 #include "acceptance/acceptance.hpp"
 #include "acceptance/some_bits.hpp"
 #include "acceptance/stalled_clock.hpp"
@@ -33,20 +33,20 @@ task go_on_after_a_step(scene& s, stepping_cluster& c)
     BOOST_TEST(everywhere);
     c.clocks[0].step(1h);
     BOOST_TEST(c.ahead(0) >= 3599);
-    BOOST_TEST(!has_key(c.nodes[0], s.resource)); // for that node, an hour has passed
+    BOOST_TEST(!has_key(c.nodes[0], s.resource)); // an hour has passed for that node
 
     lease none = co_await s.lock(1).try_acquire();
     BOOST_TEST(!none);
     co_await renew_some_times(s.locker());
     BOOST_TEST(held.held());
-    const bool healed = co_await c.have_copies(s.resource, 3, 5s);
-    BOOST_TEST(healed);
+    const bool repaired = co_await c.have_copies(s.resource, 3, 5s);
+    BOOST_TEST(repaired);
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
     co_await acquire_beside_a_fault(s);
 }
 
-// That tokens go on growing: fenced_mode.cpp.
+// For fencing tokens see fenced_mode.cpp.
 BOOST_AUTO_TEST_CASE(row_30_a_clock_that_is_set_forward_on_one_node)
 {
     stepping_cluster c(3);
@@ -66,7 +66,7 @@ task lose_to_a_step(scene& s, stepping_cluster& c)
     const auto stepped = steady::now();
     auto [ec] = co_await held.lost(no_throw);
     BOOST_TEST(ec == errc::lease_lost, ec.message());
-    BOOST_TEST((steady::now() < stepped + options.ttl)); // the next renewal tells
+    BOOST_TEST((steady::now() < stepped + options.ttl)); // noticed by the next renewal
     BOOST_TEST(!held.held());
     lease next = co_await s.lock(1).acquire();
     BOOST_TEST(next.held());
@@ -75,8 +75,8 @@ task lose_to_a_step(scene& s, stepping_cluster& c)
     BOOST_TEST(c.copies(s.resource) >= c.majority());
 }
 
-// Between the step and the next renewal there may be two holders: what a lease is worth hangs on
-// the clocks. That a fenced store refuses the first of them comes with the fenced mode.
+// Between the step and the next renewal there may be two holders: a lease depends on the clocks. In
+// fenced mode a protected store refuses the first holder; see fenced_mode.cpp.
 BOOST_AUTO_TEST_CASE(row_31_a_clock_that_is_set_forward_on_a_majority)
 {
     stepping_cluster c(3);
@@ -96,7 +96,7 @@ task go_on_after_a_step_back(scene& s, stepping_cluster& c)
     co_await renew_some_times(s.locker());
     BOOST_TEST(held.held());
     BOOST_TEST(
-        std::stol(c.nodes[0].command({"PTTL", s.resource})) <= 3000); // set right by renewals
+        std::stol(c.nodes[0].command({"PTTL", s.resource})) <= 3000); // corrected by renewals
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
 }
@@ -109,7 +109,7 @@ task hold(holdfast::lock lock, lease& to)
 task acquire_when_two_are_free(scene& s, stepping_cluster& c, steady::time_point until)
 {
     lease next = co_await s.lock(0).acquire();
-    BOOST_TEST((steady::now() >= until)); // not before the first lease was over
+    BOOST_TEST((steady::now() >= until)); // not before the end of the first lease
     BOOST_TEST(next.held());
     BOOST_TEST(std::stol(c.nodes[0].command({"PTTL", s.resource})) > 3'500'000); // not our key
     const release_outcome outcome = co_await next.release();
@@ -122,7 +122,8 @@ BOOST_AUTO_TEST_CASE(row_32_a_clock_that_is_set_back_on_one_node)
     play(c.store(), 1, [&](scene& s) { return go_on_after_a_step_back(s, c); });
     BOOST_TEST(c.empty_within(0s));
 
-    // A holder that goes without a word: its key stays longer there, and hinders nobody.
+    // A holder that ends without a release. Its key lasts longer on that node, but does not block
+    // others.
     scene s(c.store());
     steady::time_point until;
     {
@@ -143,8 +144,8 @@ BOOST_AUTO_TEST_CASE(row_32_a_clock_that_is_set_back_on_one_node)
     BOOST_TEST(!has_key(c.nodes[2], s.resource));
 }
 
-// A process can be stopped between two looks at two clocks. What it says then of the end of its
-// lease may be too early, and never too late.
+// A process can be stopped between readings of two clocks. The end of a lease that it then reports
+// may be too early, but never too late.
 BOOST_AUTO_TEST_CASE(row_33_a_stop_at_any_moment_makes_no_lease_longer)
 {
     const auto end = io::now() + 1s;
@@ -153,8 +154,8 @@ BOOST_AUTO_TEST_CASE(row_33_a_stop_at_any_moment_makes_no_lease_longer)
     BOOST_TEST((io::to_steady(end) <= latest));
 }
 
-// A lease that was granted before the machine was suspended for an hour: timers have slept too, so
-// the first that happens may be anything.
+// A lease was granted before the machine was suspended for an hour. Timers have stopped too, so the
+// first event after that may be any.
 struct suspended_holder {
     suspended_holder()
     {
@@ -164,7 +165,7 @@ struct suspended_holder {
         locker.wake(start);
         lease = locker.next_effect()->lease;
         BOOST_TEST(locker.held(lease, start));
-        BOOST_TEST(!locker.held(lease, now)); // at once, before anybody is woken
+        BOOST_TEST(!locker.held(lease, now)); // at once, before any wake()
     }
 
     void expect_the_end()
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(row_34_an_hour_of_suspension_while_holding)
     woken.locker.wake(woken.now);
     woken.expect_the_end();
 
-    suspended_holder answered; // by a node, to a renewal from before
+    suspended_holder answered; // the late confirmation of an earlier renewal
     answered.store.confirm(answered.store.latest, answered.now + 10s);
     answered.locker.wake(answered.now);
     BOOST_TEST(!answered.locker.held(answered.lease, answered.now));
@@ -209,7 +210,7 @@ BOOST_AUTO_TEST_CASE(row_34_an_hour_of_suspension_while_holding)
     extending.expect_the_end();
 }
 
-BOOST_AUTO_TEST_CASE(row_34_our_clock_goes_on_during_a_suspension)
+BOOST_AUTO_TEST_CASE(row_34_our_clock_runs_during_a_suspension)
 {
     const auto boot_time = [] {
         timespec t{};

@@ -1,4 +1,4 @@
-// Rows 17 and 18: who may log in, and what they may do.
+// Rows 17 and 18: logins and rights.
 #include "acceptance/acceptance.hpp"
 #include "support/fault_proxy.hpp"
 
@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(acceptance_credentials)
 
 const std::string right = "right-password", wrong = "not-the-password";
 
-// A login that some nodes refuse, in one way or another.
+// A login that some nodes refuse, and the way they refuse it.
 struct refusal {
     const char* name;
     void (*make)(redis_server&); // makes the node refuse
@@ -41,8 +41,8 @@ const std::vector<refusal> refusals{
             node.command({"ACL", "DELUSER", "worker"});
         },
         errc::authentication_failed, "WRONGPASS"},
-    {"user is switched off", [](redis_server& node) { allow(node, {"off"}); },
-        errc::authentication_failed, "WRONGPASS"},
+    {"disabled user", [](redis_server& node) { allow(node, {"off"}); }, errc::authentication_failed,
+        "WRONGPASS"},
     {"may not set", [](redis_server& node) { allow(node, {"-set"}); }, errc::permission_denied,
         "NOPERM"},
     {"may not load scripts", [](redis_server& node) { allow(node, {"-script"}); },
@@ -51,7 +51,7 @@ const std::vector<refusal> refusals{
         "a lease needs GET: NOPERM"},
     {"may not delete", [](redis_server& node) { allow(node, {"-del"}); }, errc::permission_denied,
         "a lease needs DEL: NOPERM"},
-    {"may not lengthen", [](redis_server& node) { allow(node, {"-pexpire"}); },
+    {"may not set a ttl", [](redis_server& node) { allow(node, {"-pexpire"}); },
         errc::permission_denied, "a lease needs PEXPIRE: NOPERM"},
     {"may not call scripts", [](redis_server& node) { allow(node, {"-evalsha"}); },
         errc::permission_denied, "a lease needs EVALSHA: NOPERM"},
@@ -103,7 +103,7 @@ BOOST_DATA_TEST_CASE(row_17_a_login_that_is_refused, refusals, each)
     BOOST_TEST(c.nodes[1].command({"DBSIZE"}) == "0");
     each.make(c.nodes[1]);
     play(store, 1, [&](scene& s) { return fail_without_two(s, first, second, each); });
-    BOOST_TEST(c.empty_within(0s)); // the third node's grant was given back
+    BOOST_TEST(c.empty_within(0s)); // the grant of the third node was deleted
 }
 
 task lose_a_right(scene& s, cluster& c)
@@ -114,7 +114,7 @@ task lose_a_right(scene& s, cluster& c)
     auto [ec] = co_await held.extend(no_throw);
     BOOST_TEST(bool(ec));
     const release_outcome outcome = co_await held.release();
-    BOOST_TEST(outcome == release_outcome::unconfirmed); // and not `expired`: the keys are there
+    BOOST_TEST(outcome == release_outcome::unconfirmed); // not `expired`: the keys exist
     const auto nodes = s.locker().stats().nodes;
     BOOST_TEST(std::count_if(nodes.begin(), nodes.end(), [](const node_stats& node) {
         return node.last_error == errc::permission_denied;
@@ -122,8 +122,8 @@ task lose_a_right(scene& s, cluster& c)
     expect_no_secrets(all_texts(s.locker().stats()), {right});
 }
 
-// What nobody may read is not taken for what belongs to others.
-BOOST_AUTO_TEST_CASE(row_17_a_right_that_is_taken_away_meanwhile)
+// A key that may not be read any more is not taken for a key of another client.
+BOOST_AUTO_TEST_CASE(row_17_a_right_that_is_revoked_during_a_lease)
 {
     cluster c(3);
     for (auto& node : c.nodes)
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(row_17_a_right_that_is_taken_away_meanwhile)
     play(store_for(c, "worker:" + right), 1, [&](scene& s) { return lose_a_right(s, c); });
 }
 
-// A command that the server has under another name, or not at all.
+// A command that the server has renamed or disabled.
 BOOST_AUTO_TEST_CASE(row_17_a_command_that_is_renamed)
 {
     redis_server node({"--rename-command", "GET", "FETCH"});
@@ -158,8 +158,9 @@ task blame_for_a_late_refusal(scene& s, std::string address, fault_proxy& way)
     expect_blamed(s.locker().stats(), address, "NOPERM", {right});
 }
 
-// It refuses to set a key, and then says that there is none to delete: it is not well for that.
-BOOST_AUTO_TEST_CASE(row_17_a_refusal_that_comes_late_is_told_all_the_same)
+// The node refuses to set a key, and then reports that there is none to delete. The refusal must
+// still be reported.
+BOOST_AUTO_TEST_CASE(row_17_a_late_refusal_is_reported)
 {
     cluster c(3);
     for (auto& node : c.nodes)
@@ -210,7 +211,8 @@ task outlive_a_rotation(scene& s, cluster& c, bool cut)
     c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
     auto [ec] = co_await held.lost(no_throw);
     BOOST_TEST(ec == errc::lease_lost, ec.message());
-    BOOST_TEST((steady::now() < held.valid_until())); // in time, and not before it must be
+    BOOST_TEST(
+        (steady::now() < held.valid_until())); // before the end, but not earlier than necessary
     BOOST_TEST(held.held());
     const error_code why = co_await fail_at_once(lock(s.locker(), "another"));
     BOOST_TEST(why == errc::authentication_failed, why.message());
@@ -218,8 +220,8 @@ task outlive_a_rotation(scene& s, cluster& c, bool cut)
         expect_blamed(s.locker().stats(), address_of(node), "WRONGPASS", {right, "next-password"});
 }
 
-// Where the new password would come from is up to the program: in this version, from a new locker.
-BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_meanwhile)
+// The new password must come from the program: in this version, by a new locker.
+BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_during_a_lease)
 {
     for (const bool cut : {false, true}) {
         cluster c(3, {"--requirepass", right});

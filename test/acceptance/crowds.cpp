@@ -1,4 +1,4 @@
-// Row 40: many who wait for one lock, and two who get in each other's way.
+// Row 40: many waiters for one lock, and two clients that collide.
 #include "acceptance/acceptance.hpp"
 #include "acceptance/some_bits.hpp"
 #include "core/locker_core.hpp"
@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_SUITE(acceptance_crowds)
 constexpr std::size_t many = 10'000;
 constexpr std::size_t most_memory = 64 * 1024 * 1024;
 
-// How those ended who waited at once, by what they were told.
+// The results of waiters that wait at the same time, by message.
 struct ends {
     std::map<std::string, std::size_t> count;
     std::size_t all = 0;
@@ -48,7 +48,7 @@ std::size_t connected_clients(redis_server& node)
     return std::stoul(info.substr(info.find(name) + name.size()));
 }
 
-BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_end_in_time_and_say_contended)
+BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_end_in_time_as_contended)
 {
     cluster c(3);
     scene s(c.store(), 2);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_end_in_time_and_say_contended)
     BOOST_TEST((seen.last < begin + wait + slack));
     BOOST_TEST(held.held());
 
-    // One of them asks for all, and pauses in between.
+    // One attempt is made for all of them, with pauses.
     const auto stats = s.locker(1).stats();
     BOOST_TEST(stats.waiting == 0u);
     BOOST_TEST(stats.attempts < 200u);
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_end_in_time_and_say_contended)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Nobody holds the resource: the crowd must not be told that somebody does.
-BOOST_AUTO_TEST_CASE(row_40_waiters_without_nodes_say_unreachable)
+// The resource is not held: the waiters must not be told that it is.
+BOOST_AUTO_TEST_CASE(row_40_waiters_without_nodes_end_as_unreachable)
 {
     cluster c(3);
     c.nodes[0].kill();
@@ -99,12 +99,12 @@ BOOST_AUTO_TEST_CASE(row_40_waiters_without_nodes_say_unreachable)
     BOOST_TEST(c.nodes[2].command({"DBSIZE"}) == "0");
 }
 
-// The first of a crowd was told that the resource is held; the next one has hardly asked when its
-// time is over. An attempt that is cut short says nothing of the nodes.
-BOOST_AUTO_TEST_CASE(row_40_who_is_cut_short_hears_what_was_last_known)
+// The first waiter was told that the resource is held. The next one times out right after the start
+// of its attempt. An attempt that is cut short tells nothing about the nodes.
+BOOST_AUTO_TEST_CASE(row_40_a_waiter_that_is_cut_short_gets_the_last_known_error)
 {
     scripted_backend store;
-    store.outlook_is = errc::unreachable; // what can be said of an attempt without any answer
+    store.outlook_is = errc::unreachable; // the error of an attempt without any answer
     some_bits random;
     core::locker_core locker(store, random, locker_options(), 1);
     const auto terms = core::terms_of(lock_options());
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(row_40_who_is_cut_short_hears_what_was_last_known)
         BOOST_TEST(told->tag == tag);
         BOOST_TEST(told->reason == errc::contended);
     }
-    BOOST_TEST(store.attempts() >= 2u); // the second has asked
+    BOOST_TEST(store.attempts() >= 2u); // the second waiter has made an attempt
 }
 
 BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_are_served_in_order)
@@ -150,8 +150,8 @@ BOOST_AUTO_TEST_CASE(row_40_ten_thousand_waiters_are_served_in_order)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Two nodes of three, to each of which another of the two is nearer: when both ask at the same
-// time, each is granted one, and neither has a majority.
+// Two nodes of three are up, and each locker is nearer to a different one of them. When both
+// lockers ask at the same time, each gets one vote, and neither has a majority.
 class split {
 public:
     split() : nodes_(3), far_(nodes_.nodes[0].port()), also_far_(nodes_.nodes[1].port())
@@ -206,7 +206,7 @@ task take_a_turn(lock what, int& inside, std::vector<steady::duration>& waited)
     const auto begin = steady::now();
     lease held = co_await what.acquire(30s);
     waited.push_back(steady::now() - begin);
-    BOOST_TEST(++inside == 1); // nobody else is here
+    BOOST_TEST(++inside == 1); // the only holder
     co_await pause(1ms);
     BOOST_TEST(held.held());
     --inside;
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(row_40_two_clients_in_lock_step_that_split_the_votes)
     split s;
     int inside = 0;
     std::vector<steady::duration> waited;
-    for (int round = 0; round < 40; ++round) { // in each, both have their turn
+    for (int round = 0; round < 40; ++round) { // both have a turn in each round
         std::vector<task> both;
         both.push_back(take_a_turn(s.of(0), inside, waited));
         both.push_back(take_a_turn(s.of(1), inside, waited));
@@ -228,11 +228,11 @@ BOOST_AUTO_TEST_CASE(row_40_two_clients_in_lock_step_that_split_the_votes)
         const auto stats = s.stats(which);
         BOOST_TEST(stats.acquired == 40u);
         BOOST_TEST(stats.contended > 0u);       // the votes were split
-        BOOST_TEST(stats.attempts < 40u * 40u); // and not asked for in a tight loop
+        BOOST_TEST(stats.attempts < 40u * 40u); // but there was no tight loop
     }
     std::sort(waited.begin(), waited.end());
     const auto p99 = waited[waited.size() * 99 / 100];
-    BOOST_TEST_MESSAGE("two in lock-step, 99 of 100 turns within " << p99 / 1ms << " ms");
+    BOOST_TEST_MESSAGE("two in lock step, 99 of 100 turns within " << p99 / 1ms << " ms");
     s.finish();
 }
 

@@ -1,5 +1,5 @@
-// Rows 26 to 31 with fencing: nodes that forget, remember old data, or whose clocks jump. Tokens
-// only grow, and a node that may have forgotten something stays away for a while.
+// Rows 26 to 31 with fencing: nodes that lose data, restore old data, or whose clocks jump. Tokens
+// only increase, and a node that may have lost data stays in quarantine.
 #include "acceptance/acceptance.hpp"
 #include "acceptance/stepping_cluster.hpp"
 
@@ -30,13 +30,13 @@ lock_options patient()
     return options;
 }
 
-// The same resource, whoever plays the scene.
+// The same resource in all scenes.
 holdfast::lock stock(scene& s, std::size_t locker, const lock_options& options = patient())
 {
     return holdfast::lock(s.locker(locker), "stock", options);
 }
 
-// What the tokens protect.
+// The data that the tokens protect.
 struct guarded_register {
     std::uint64_t largest = 0;
     std::size_t writes = 0;
@@ -55,7 +55,7 @@ task write(scene& s, guarded_register& store, std::size_t times, std::size_t loc
     }
 }
 
-// The first start: until every node has been told that it is new.
+// The first start. Returns when every node has a record of fencing.
 task deploy(scene& s, cluster& c, guarded_register& store)
 {
     co_await write(s, store, 3);
@@ -63,7 +63,7 @@ task deploy(scene& s, cluster& c, guarded_register& store)
     BOOST_TEST(everywhere);
 }
 
-// The node votes again, and the one that could vote without it is gone.
+// Node 0 votes again: a majority needs its vote, since node 1 is killed.
 task write_by_its_vote(scene& s, cluster& c, guarded_register& store, steady::time_point not_before)
 {
     c.nodes[1].kill();
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(row_28_a_node_that_was_restarted_empty_stays_away)
     BOOST_TEST(store.writes == 7u);
 }
 
-// Its counter and its record have gone back, and so has every token it gave since.
+// The restart resets its counter and its record, and all tokens given since are lost.
 BOOST_AUTO_TEST_CASE(row_29_tokens_grow_after_a_restart_from_an_old_snapshot)
 {
     cluster c(3);
@@ -102,9 +102,9 @@ BOOST_AUTO_TEST_CASE(row_29_tokens_grow_after_a_restart_from_an_old_snapshot)
     BOOST_TEST(store.writes == 27u);
 }
 
-// A node that syncs every write before it answers has forgotten nothing: it votes at once, with the
-// counter that it had. If it were in quarantine, the wait would end first.
-BOOST_AUTO_TEST_CASE(row_28_a_node_that_forgets_nothing_votes_at_once)
+// A node that syncs every write before it answers has lost nothing: it votes at once, with its old
+// counter. If it were in quarantine, the wait would time out.
+BOOST_AUTO_TEST_CASE(row_28_a_node_that_loses_nothing_votes_at_once)
 {
     cluster c(3, {"--appendonly", "yes", "--appendfsync", "always"});
     guarded_register store;
@@ -130,7 +130,7 @@ task write_through_steps(scene& s, stepping_cluster& c, guarded_register& store)
     co_await write(s, store, 10, 2);
     c.clocks[0].step(1h);
     co_await write(s, store, 10, 2);
-    c.clocks[1].step(-1h); // before it was first used: it stays away until then
+    c.clocks[1].step(-1h); // before its first use: it does not vote until then
     co_await write(s, store, 10, 2);
     c.clocks[0].step(-1h);
     co_await write(s, store, 10, 2);
@@ -138,7 +138,7 @@ task write_through_steps(scene& s, stepping_cluster& c, guarded_register& store)
     co_await write(s, store, 10, 2);
 }
 
-// Two of five, since what is there when the clock of a node is set back stays there for as long.
+// Two nodes of five: when the clock of a node is set back, its keys last longer by that time.
 BOOST_AUTO_TEST_CASE(row_30_tokens_grow_while_clocks_of_nodes_are_set)
 {
     stepping_cluster c(5);
@@ -148,8 +148,8 @@ BOOST_AUTO_TEST_CASE(row_30_tokens_grow_while_clocks_of_nodes_are_set)
     BOOST_TEST(store.writes == 50u);
 }
 
-// The clock of one node makes its leases end an hour early there: somebody else may hold the same
-// resource for a while, and has a larger token.
+// After a clock jump, nodes end a lease early: another client may get the resource meanwhile, with
+// a larger token.
 task meet_early_expiry(scene& s, stepping_cluster& c)
 {
     const holdfast::lock first = stock(s, 0, unrenewed(10s)), second = stock(s, 1);
@@ -159,13 +159,13 @@ task meet_early_expiry(scene& s, stepping_cluster& c)
     c.clocks[0].step(1h);
     c.clocks[1].step(1h);
     lease next = co_await second.acquire();
-    BOOST_TEST(old.held()); // as far as it can know
+    BOOST_TEST(old.held()); // as far as its locker knows
     BOOST_TEST(*next.fence() > *old.fence());
     co_await next.release();
     co_await old.release();
 }
 
-BOOST_AUTO_TEST_CASE(row_31_who_holds_a_lease_that_nodes_ended_early_has_a_smaller_token)
+BOOST_AUTO_TEST_CASE(row_31_the_holder_of_a_lease_that_nodes_ended_early_has_a_smaller_token)
 {
     stepping_cluster c(3);
     fencing_options fence = settings(true);

@@ -1,4 +1,4 @@
-// Row 39: a node that sends what no node should. It is left alone, and the others go on.
+// Row 39: a node that sends invalid replies. It is excluded, and the other nodes are used.
 #include "acceptance/acceptance.hpp"
 #include "acceptance/scripted_node.hpp"
 #include "support/fault_proxy.hpp"
@@ -27,15 +27,15 @@ struct attack {
 };
 
 const std::vector<attack> attacks{
-    {"a length of nothing", "$\r\n"},
-    {"an error of a length of nothing", "!\r\n"},
+    {"a missing length", "$\r\n"},
+    {"an error with a missing length", "!\r\n"},
     {"streamed strings in arrays", repeat("*1\r\n", 5) + "$?\r\n"},
     {"streamed array", "*?\r\n:1\r\n.\r\n"},
     {"9,999,999,999 elements", "*9999999999\r\n"},
-    {"more elements than a number holds", "*99999999999999999999999999\r\n"},
+    {"a number of elements that overflows", "*99999999999999999999999999\r\n"},
     {"a map whose doubled size overflows", "%9223372036854775808\r\n"},
-    {"a length below nothing", "$-2\r\n"},
-    {"an array below nothing", "*-2\r\n"},
+    {"a negative length", "$-2\r\n"},
+    {"an array with a negative length", "*-2\r\n"},
     {"a length with a sign", "$+1\r\nx\r\n"},
     {"a string of 1 GiB", "$1073741824\r\n" + std::string(1024 * 1024, 'x')},
     {"a string of nearly all memory", "$18446744073709551613\r\nxx"},
@@ -53,7 +53,7 @@ const std::vector<attack> attacks{
     {"a thousand replies for one request", repeat("+OK\r\n", 1000)},
 };
 
-// Not what the greeting tries on a key that nobody has.
+// Excludes the commands that the handshake tries on an unused key.
 bool is_request(const scripted_node::words& w)
 {
     return w[0] == "SET" || (w[0].starts_with("EVAL") && !w[3].starts_with("holdfast:"));
@@ -67,8 +67,8 @@ task work_beside_it(scene& s, const scripted_node& bad)
         return bad.closed() > 0;
     };
     const bool given_up = co_await becomes_true(closed);
-    BOOST_TEST(given_up); // a connection that cannot be trusted any more
-    // Once it is connected again, it is blamed for what it answers then.
+    BOOST_TEST(given_up); // the connection cannot be trusted any more
+    // After a reconnect, the error is that of its next answers.
     locker_stats seen = s.locker().stats();
     for (const auto end = steady::now() + slack;
          seen.nodes[0].last_error != errc::protocol_error && steady::now() < end;
@@ -85,7 +85,7 @@ task work_beside_it(scene& s, const scripted_node& bad)
         co_await acquire_and_release(s.lock(0));
 }
 
-// What the attack may cost us beyond what a sanitizer or a busy heap costs anyway.
+// The memory that an attack may use, in addition to that of a sanitizer or a busy heap.
 constexpr std::size_t most_memory = 64 * 1024 * 1024;
 
 BOOST_DATA_TEST_CASE(row_39_hostile_replies_to_requests, attacks, each)
@@ -99,7 +99,7 @@ BOOST_DATA_TEST_CASE(row_39_hostile_replies_to_requests, attacks, each)
         [&](scene& s) { return work_beside_it(s, bad); });
     BOOST_TEST(resident_bytes() < before + most_memory);
     BOOST_TEST(c.empty_within(0s));
-    BOOST_TEST(bad.accepted() < 50); // it is not asked again without a pause
+    BOOST_TEST(bad.accepted() < 50); // there is a pause before each reconnect
 }
 
 task fail_with_it_alone(scene& s, const scripted_node& bad)
@@ -110,12 +110,12 @@ task fail_with_it_alone(scene& s, const scripted_node& bad)
     expect_blamed(s.locker().stats(), bad.address(), "");
 }
 
-BOOST_AUTO_TEST_CASE(row_39_hostile_replies_to_the_greeting)
+BOOST_AUTO_TEST_CASE(row_39_hostile_replies_to_the_handshake)
 {
     for (const attack& each : attacks) {
         const std::string_view name = each.name;
         if (name.starts_with("two ") || name.starts_with("a thousand"))
-            continue; // no greeting is answered with these
+            continue; // these do not apply to the handshake
         BOOST_TEST_CONTEXT(each.name)
         {
             scripted_node bad([&](const scripted_node::words&) { return each.bytes; });
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(row_39_a_reply_without_a_request)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Pushes are hints, and we have asked for none: they are read and forgotten.
+// Pushes are hints, and none was requested: they are read and ignored.
 BOOST_AUTO_TEST_CASE(row_39_unexpected_pushes_are_ignored)
 {
     scripted_node odd([&](const scripted_node::words& w) {
@@ -166,7 +166,7 @@ task work_beside_a_trickle(scene& s, std::size_t rounds)
         co_await acquire_beside_a_fault(s);
 }
 
-// A byte now and then keeps a connection from being silent, but nobody waits for it.
+// With a byte now and then the connection is not silent, but no operation waits for it.
 BOOST_AUTO_TEST_CASE(row_39_one_byte_at_a_time)
 {
     cluster c(3);
@@ -178,10 +178,11 @@ BOOST_AUTO_TEST_CASE(row_39_one_byte_at_a_time)
     run(s.io, work_beside_a_trickle(s, 5));
     s.finish();
 
-    // In the greeting it is given up when its time is over, bytes or no bytes.
+    // During the handshake the connection is closed at the end of the timeout, even if bytes
+    // arrive.
     const auto address = endpoint(slow.url()).address();
     play(redlock({slow.url()}, quick_options()), 1, [&](scene& alone) -> task {
-        const error_code why = co_await acquire_in_vain(alone.lock(0), 2s);
+        const error_code why = co_await fail_to_acquire(alone.lock(0), 2s);
         BOOST_TEST(why == errc::unreachable, why.message());
         expect_blamed(alone.locker().stats(), address, "within the connect timeout");
     });

@@ -1,4 +1,4 @@
-// Rows 23 and 38: keys of others, and leases that are not ours any more.
+// Rows 23 and 38: keys of other programs, and leases that are not held any more.
 #include "acceptance/acceptance.hpp"
 #include "support/call.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(acceptance_keys)
 
-// Data of another program where the key of a lock belongs.
+// Data of another program under the key of a lock.
 struct foreign_data {
     std::vector<std::string> write, read;
     std::string content;
@@ -43,7 +43,7 @@ task keep_off(scene& s, cluster& c, const foreign_data& data)
     BOOST_TEST(why == condition::misconfigured);
     const std::string said = describe_nodes(s.locker().stats());
     BOOST_TEST(said.find("the key " + s.resource + " is no lock: ") != said.npos, said);
-    lease none = co_await s.lock(0).try_acquire(); // a single attempt is not told why
+    lease none = co_await s.lock(0).try_acquire(); // a single attempt does not report the reason
     BOOST_TEST(!none);
     expect_untouched(c, s.resource, data);
     const lock another(s.locker(), s.resource + " another");
@@ -75,7 +75,7 @@ task find_it_instead_of_the_lock(scene& s, cluster& c, const foreign_data& data)
     expect_untouched(c, s.resource, data);
 }
 
-BOOST_AUTO_TEST_CASE(row_23_neither_is_one_that_takes_the_place_of_our_key)
+BOOST_AUTO_TEST_CASE(row_23_a_key_of_another_type_in_place_of_our_key_is_not_touched)
 {
     cluster c(3);
     for (const auto& data : all_foreign_data)
@@ -113,7 +113,7 @@ task release_twice(scene& s, cluster& c)
     co_await expect_not_held(held);
     expect_on_all_nodes(c, s.resource, "next holder");
 
-    // Two at the same time: one of them is the release, the other comes too late.
+    // Two releases at the same time: the second one is too late.
     c.command({"DEL", s.resource});
     held = co_await s.lock(0).acquire();
     call<release_outcome> first, second;
@@ -160,7 +160,7 @@ task use_other_objects(scene& s, cluster& c)
     co_await connect_all(s.locker());
     lease first = co_await s.lock(0).acquire();
     lease moved = std::move(first);
-    co_await expect_not_held(first); // NOLINT: what a moved-from lease does is promised
+    co_await expect_not_held(first); // NOLINT: the state of a moved-from lease is documented
     BOOST_TEST(moved.held());
     co_await moved.release();
 
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(row_38_release_through_another_lease_object)
     play(c.store(), 2, [&](scene& s) { return use_other_objects(s, c); });
 }
 
-// In a child process that is a copy of this one. Returns when it has ended, and whether well.
+// Runs `work` in a forked child process. Waits for its end, and returns whether it succeeded.
 template <class Work>
 bool in_a_fork(asio::io_context& io, Work work)
 {
@@ -188,7 +188,7 @@ bool in_a_fork(asio::io_context& io, Work work)
     BOOST_REQUIRE(child != -1);
     if (child == 0) {
         io.notify_fork(asio::io_context::fork_child);
-        ::alarm(20); // it must not outlive us
+        ::alarm(20); // it must not outlive this process
         ::_exit(work() ? 0 : 1);
     }
     io.notify_fork(asio::io_context::fork_parent);
@@ -198,7 +198,7 @@ bool in_a_fork(asio::io_context& io, Work work)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// What the child does with its copy of the lease is none of the parent's business.
+// Whatever the child does with its copy of the lease does not affect the parent.
 template <class Work>
 void hold_across_a_fork(Work work)
 {
@@ -211,8 +211,8 @@ void hold_across_a_fork(Work work)
         const bool everywhere = co_await nodes.have_copies(all.resource, 3, 5s);
         BOOST_TEST(everywhere);
     }(s, c, held));
-    const bool went_well = in_a_fork(s.io, [&] { return work(s.io, held); });
-    BOOST_TEST(went_well);
+    const bool succeeded = in_a_fork(s.io, [&] { return work(s.io, held); });
+    BOOST_TEST(succeeded);
     BOOST_TEST(c.copies(s.resource) == 3u);
     run(s.io, [](lease& ours) -> task {
         co_await ours.extend();

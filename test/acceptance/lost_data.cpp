@@ -1,6 +1,6 @@
-// Rows 26 to 29: nodes that forget keys, or remember old ones. In plain mode a node that has
-// forgotten grants again at once; that it stays away for a while (quarantine) with fencing, and
-// that tokens keep their order, is in fenced_mode.cpp.
+// Rows 26 to 29: nodes that lose keys, or restore old ones. Without fencing a node that has lost
+// its data grants again at once. Quarantine and the order of tokens, with fencing, are tested in
+// fenced_mode.cpp.
 #include "acceptance/acceptance.hpp"
 
 namespace holdfast::test {
@@ -18,14 +18,14 @@ task go_on_without_one(scene& s, cluster& c)
     for (int round = 0; round < 2; ++round) {
         c.nodes[0].command({"FLUSHALL"});
         const auto renewals = s.locker().stats().renewals;
-        lease none = co_await s.lock(1).try_acquire(); // it has one vote to win, and needs two
+        lease none = co_await s.lock(1).try_acquire(); // can get one vote, but needs two
         BOOST_TEST(!none);
         const bool renewed =
             co_await becomes_true([&] { return s.locker().stats().renewals >= renewals + 4; });
         BOOST_TEST(renewed);
         BOOST_TEST(held.held());
-        const bool healed = co_await c.have_copies(s.resource, 3, 5s);
-        BOOST_TEST(healed);
+        const bool repaired = co_await c.have_copies(s.resource, 3, 5s);
+        BOOST_TEST(repaired);
     }
     BOOST_TEST(s.locker().stats().lost == 0u);
     const release_outcome outcome = co_await held.release();
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(row_26_flushall_on_one_node_during_a_lease)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Not even the very same keys bring it back.
+// A lost lease stays lost, even if the same keys are set again.
 task expect_it_stays_lost(scene& s, cluster& c, lease& held, std::string token)
 {
     c.command({"SET", s.resource, token, "PX", "60000"});
@@ -49,7 +49,8 @@ task expect_it_stays_lost(scene& s, cluster& c, lease& held, std::string token)
     BOOST_TEST(again == errc::lease_lost, again.message());
     BOOST_TEST(!held.held());
     BOOST_TEST((held.valid_until() < steady::now()));
-    BOOST_TEST(std::stol(c.nodes[0].command({"PTTL", s.resource})) > 50'000); // nobody renews
+    BOOST_TEST(
+        std::stol(c.nodes[0].command({"PTTL", s.resource})) > 50'000); // not renewed any more
 
     c.command({"DEL", s.resource});
     lease next = co_await s.lock(1).acquire();
@@ -60,7 +61,7 @@ task expect_it_stays_lost(scene& s, cluster& c, lease& held, std::string token)
     BOOST_TEST(c.copies(s.resource) >= c.majority());
 }
 
-task lose_to_amnesia(scene& s, cluster& c)
+task lose_to_lost_keys(scene& s, cluster& c)
 {
     const auto options = with_ttl(4s);
     co_await connect_all(s.locker());
@@ -74,7 +75,7 @@ task lose_to_amnesia(scene& s, cluster& c)
     c.command({"FLUSHALL"}, c.majority());
     auto [ec] = co_await held.lost(no_throw);
     BOOST_TEST(ec == errc::lease_lost, ec.message());
-    BOOST_TEST((steady::now() < flushed + options.ttl)); // the next renewal tells
+    BOOST_TEST((steady::now() < flushed + options.ttl)); // noticed by the next renewal
     BOOST_TEST(!held.held());
     BOOST_TEST(s.locker().stats().lost == 1u);
     co_await expect_it_stays_lost(s, c, held, token);
@@ -83,7 +84,7 @@ task lose_to_amnesia(scene& s, cluster& c)
 BOOST_AUTO_TEST_CASE(row_27_flushall_on_a_majority_during_a_lease)
 {
     cluster c(5);
-    play(c.store(), 2, [&](scene& s) { return lose_to_amnesia(s, c); });
+    play(c.store(), 2, [&](scene& s) { return lose_to_lost_keys(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
@@ -96,7 +97,7 @@ task keep_others_out(scene& s, cluster& c)
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
     c.nodes[0].restart();
-    BOOST_TEST(c.copies(s.resource) == 2u); // it has forgotten
+    BOOST_TEST(c.copies(s.resource) == 2u); // the node has lost the key
 
     const auto renewals = s.locker().stats().renewals;
     const auto enough = [&] {
@@ -109,15 +110,15 @@ task keep_others_out(scene& s, cluster& c)
         co_await pause(5ms);
     }
     BOOST_TEST(enough());
-    const bool healed = co_await c.have_copies(s.resource, 3, 5s);
-    BOOST_TEST(healed);
+    const bool repaired = co_await c.have_copies(s.resource, 3, 5s);
+    BOOST_TEST(repaired);
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
     co_await acquire_and_release(s.lock(1));
 }
 
-// As long as the lease is on all nodes, one that forgets can make no second holder. A lease on a
-// bare majority has no such node to spare: that is what quarantine is for.
+// While the lease is on all nodes, the loss of one node's data cannot lead to a second holder. A
+// lease on a bare majority has no spare node; that is the purpose of quarantine.
 BOOST_AUTO_TEST_CASE(row_28_kill_and_instant_restart_of_one_node_without_persistence)
 {
     cluster c(3);
@@ -141,21 +142,21 @@ task meet_an_old_key(scene& s, cluster& c)
     BOOST_REQUIRE_MESSAGE(
         back == old_token, "the restart took " << (steady::now() - begin) / 1ms << " ms");
 
-    lease held = co_await s.lock(0, with_ttl(3s)).acquire(); // by the two others
+    lease held = co_await s.lock(0, with_ttl(3s)).acquire(); // by the other two nodes
     lease none = co_await s.lock(1).try_acquire();
     BOOST_TEST(!none);
     const auto still = c.nodes[0].command({"GET", s.resource});
-    BOOST_TEST((still == old_token || steady::now() > begin + ttl)); // not ours to touch
+    BOOST_TEST((still == old_token || steady::now() > begin + ttl)); // not our key, so not changed
     const bool ended = co_await becomes_true([&] {
         return c.nodes[0].command({"GET", s.resource}) != old_token;
     });
-    BOOST_TEST(ended); // by its own ttl, which went on
+    BOOST_TEST(ended); // by its own ttl, which kept running
     BOOST_TEST(held.held());
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-// That counters have gone back there, and tokens grow all the same: fenced_mode.cpp.
+// See fenced_mode.cpp for counters that have gone back, while tokens still increase.
 BOOST_AUTO_TEST_CASE(row_29_restart_from_an_old_snapshot)
 {
     cluster c(3);

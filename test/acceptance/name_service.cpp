@@ -1,5 +1,5 @@
-// The look-up of host names, between the library and the system: the program's own definition of
-// getaddrinfo() comes before that of the C library.
+// Replaces the look-up of host names: the program's own definition of getaddrinfo() takes
+// precedence over that of the C library.
 #include "acceptance/name_service.hpp"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ std::vector<std::string> addresses_of(std::string_view host)
     return found == named.end() ? std::vector<std::string>() : found->second;
 }
 
-int never_mind()
+int wait_while_silent()
 {
     std::unique_lock lock(mutex);
     ++asked_so_far;
@@ -47,7 +47,7 @@ extern "C" int getaddrinfo(
 {
     const std::string_view host = name == nullptr ? "" : name;
     if (host.ends_with(".silent.invalid"))
-        return never_mind();
+        return wait_while_silent();
     static const auto system =
         reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
     if (!host.ends_with(".invalid"))
@@ -56,7 +56,7 @@ extern "C" int getaddrinfo(
     const auto addresses = addresses_of(host);
     for (const std::string& each : addresses) {
         if (const int error = system(each.c_str(), service, hints, result); error != 0)
-            return error; // what there is so far is lost, and the test with it
+            return error; // the addresses so far leak; the test fails anyway
         while (*result != nullptr)
             result = &(*result)->ai_next;
     }

@@ -6,8 +6,8 @@
 namespace holdfast::test {
 
 /// While it lives, look-ups of names that end in ".silent.invalid" are not answered. All other
-/// names in ".invalid" do not exist; none of them is asked for outside this process, at any time.
-/// The destructor lets go of those who wait, and waits for them.
+/// names in ".invalid" do not exist. No look-up of such a name ever leaves this process. The
+/// destructor releases waiting look-ups and waits until they have ended.
 class silent_name_service {
 public:
     silent_name_service();
@@ -15,7 +15,7 @@ public:
     silent_name_service& operator=(const silent_name_service&) = delete;
     ~silent_name_service();
 
-    int asked() const; ///< how many look-ups have not been answered
+    int asked() const; ///< the number of look-ups that were not answered
 };
 
 /// While it lives, a name has these addresses, in this order.

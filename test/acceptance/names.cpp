@@ -54,7 +54,7 @@ task use_strange_names(scene& s, cluster& c)
         lease held = co_await ours.acquire();
         BOOST_TEST(held.resource() == name);
         const bool everywhere = co_await c.have_copies(name, c.size(), 5s);
-        BOOST_TEST(everywhere); // exactly this key
+        BOOST_TEST(everywhere); // under exactly this key
         BOOST_TEST(c.nodes[0].command({"DBSIZE"}) == "1");
         lease none = co_await theirs.try_acquire();
         BOOST_TEST(!none);
@@ -66,50 +66,51 @@ task use_strange_names(scene& s, cluster& c)
     }
 }
 
-BOOST_AUTO_TEST_CASE(row_5_any_bytes_are_a_name)
+BOOST_AUTO_TEST_CASE(row_5_a_name_may_contain_any_bytes)
 {
     cluster c(3);
     play(c.store(), 2, [&](scene& s) { return use_strange_names(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
-task be_refused_by_an_echo(scene& s, std::string address)
+task be_refused_with_an_echo(scene& s, std::string address)
 {
     const std::string name = "secret\r\nname\x1b[31m";
-    const auto why = co_await acquire_in_vain(lock(s.locker(), name), 1s);
+    const auto why = co_await fail_to_acquire(lock(s.locker(), name), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), address, "unknown command", {"secret"});
 }
 
-// A node without the command says what it was called with: the name, and the owner token.
+// A node without the command echoes its arguments: the name and the owner token.
 BOOST_AUTO_TEST_CASE(row_5_a_node_that_echoes_the_name)
 {
     redis_server node({"--rename-command", "SET", ""});
     const auto address = address_of(node);
     play(redlock({node.url()}, quick_options()), 1,
-        [&](scene& s) { return be_refused_by_an_echo(s, address); });
+        [&](scene& s) { return be_refused_with_an_echo(s, address); });
 }
 
-task be_refused_in_colours(scene& s, std::string address)
+task be_refused_with_control_characters(scene& s, std::string address)
 {
-    const auto why = co_await acquire_in_vain(s.lock(0), 1s);
+    const auto why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), address, "ODD \\x1b[31m\\x00\\xff");
     const auto text = describe_nodes(s.locker().stats());
-    BOOST_TEST(text.size() < 1000u); // a short cut of what the node said
+    BOOST_TEST(text.size() < 1000u); // only the beginning of the node's message
 }
 
-BOOST_AUTO_TEST_CASE(row_5_what_nodes_say_is_shown_escaped_and_short)
+BOOST_AUTO_TEST_CASE(row_5_messages_of_nodes_are_escaped_and_shortened)
 {
     scripted_node node([&](const scripted_node::words& w) {
         const std::string odd("-ODD \x1b[31m\0\xff", 12);
         return w[0] == "SET" ? odd + std::string(3000, '!') + "\r\n" : node.polite_answer(w);
     });
     play(redlock({node.url()}, quick_options()), 1,
-        [&](scene& s) { return be_refused_in_colours(s, node.address()); });
+        [&](scene& s) { return be_refused_with_control_characters(s, node.address()); });
 }
 
-// Each looks as if it could be the other, or the other's counter, channel or hash tag.
+// Names that might be confused with each other, or with the counter, channel or hash tag of
+// another.
 const std::vector<std::string> similar_names{"a", "A", "a ", " a", "a:f", "a:l", "a:", ":a", "a:a",
     "x{y}", "x{y", "xy}", "y", "{y}", "x{}y", "a\n", "a\r\n", std::string("a\0", 2),
     std::string("a\0b", 3), "a*", "a?", "[a]", "holdfast:a", "hf:a", "a\xc2\xa0"};

@@ -1,4 +1,4 @@
-// Rows 13 to 15 and 35: nodes that fall silent, and connections that break in the worst moment.
+// Rows 13 to 15 and 35: silent nodes, and connections that break at the worst moment.
 #include "acceptance/acceptance.hpp"
 #include "support/call.hpp"
 #include "support/fault_proxy.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(acceptance_network)
 
-// A way for a node to take what is sent and answer nothing.
+// A way to make a node accept requests and not answer.
 struct silence {
     const char* name;
     void (*begin)(redis_server&);
@@ -44,7 +44,7 @@ const std::vector<silence> silences{
 task fail_in_silence(scene& s, cluster& c, const silence& how)
 {
     co_await connect_all(s.locker());
-    c.command({"CONFIG", "RESETSTAT"}); // the greeting tries commands
+    c.command({"CONFIG", "RESETSTAT"}); // the handshake tries commands
     how.begin(c.nodes[0]);
     how.begin(c.nodes[1]);
     const auto options = with_ttl(60s);
@@ -55,12 +55,12 @@ task fail_in_silence(scene& s, cluster& c, const silence& how)
     for (std::size_t i = 0; i < 2; ++i) {
         expect_blamed(s.locker().stats(), address_of(c.nodes[i]), "no answer in time");
         BOOST_TEST(s.locker().stats().nodes[i].timeouts == 1u);
-        BOOST_TEST(s.locker().stats().nodes[i].connected); // silence is not the end of it
+        BOOST_TEST(s.locker().stats().nodes[i].connected); // silence does not end the connection
     }
     how.end(c.nodes[0]);
     how.end(c.nodes[1]);
 
-    // They do now what they were asked to: grant, and delete right behind it.
+    // The nodes execute the requests now: they grant, and delete right afterwards.
     for (auto& node : c.nodes) {
         const bool deleted = co_await becomes_true([&] { return calls_of(node, "evalsha") >= 1; });
         BOOST_TEST(deleted);
@@ -95,7 +95,7 @@ BOOST_DATA_TEST_CASE(row_13_a_minority_does_not_matter, silences, each)
     BOOST_TEST(c.empty_within(0s));
 }
 
-task hear_late(scene& s, cluster& c)
+task receive_late_answers(scene& s, cluster& c)
 {
     const lock free(s.locker(), "free"), taken(s.locker(), "taken");
     c.nodes[0].command({"SET", "taken", "another", "PX", "60000"});
@@ -104,7 +104,7 @@ task hear_late(scene& s, cluster& c)
     auto [ec, none] = co_await free.try_acquire(no_throw);
     BOOST_TEST(ec == errc::unreachable, ec.message());
 
-    // Now the answers to the first come: "yes" to its request, and "yes" to its deletion.
+    // Now the answers to the first attempt arrive: "yes" to its request, and "yes" to its deletion.
     call<lease> second;
     taken.try_acquire(second.token());
     c.nodes[0].resume();
@@ -126,9 +126,9 @@ task hear_late(scene& s, cluster& c)
 BOOST_AUTO_TEST_CASE(row_14_a_late_reply_belongs_to_its_own_request)
 {
     cluster c(1);
-    // So long that the second request does not end in silence as well, and so short that the node
-    // is not yet taken for one that cannot keep up.
-    play(c.store(400ms), 1, [&](scene& s) { return hear_late(s, c); });
+    // Long enough that the second request does not time out too, and short enough that the node
+    // does not count as overloaded yet.
+    play(c.store(400ms), 1, [&](scene& s) { return receive_late_answers(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
@@ -141,7 +141,7 @@ task lose_the_answer(scene& s, cluster& c, fault_proxy& way)
     const bool granted = co_await becomes_true([&] { return has_key(c.nodes[0], s.resource); });
     BOOST_TEST(granted);
     const auto token = c.nodes[0].command({"GET", s.resource});
-    way.reset(); // the grant is never heard of
+    way.reset(); // the reply with the grant is lost
     way.set({});
 
     const bool ended = co_await becomes_true([&] { return attempt.done(); });
@@ -155,7 +155,7 @@ task lose_the_answer(scene& s, cluster& c, fault_proxy& way)
     BOOST_TEST(s.locker().stats().attempts == 1u);
 
     lease held = co_await s.lock(0, with_ttl(60s)).acquire();
-    BOOST_TEST(c.nodes[0].command({"GET", s.resource}) != token); // as every attempt, a new one
+    BOOST_TEST(c.nodes[0].command({"GET", s.resource}) != token); // each attempt has a new token
     co_await held.release();
 }
 
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(row_15_connection_reset_between_write_and_reply)
     cluster c(1);
     fault_proxy way(c.nodes[0].port());
     auto options = quick_options();
-    options.node_timeout = 20s; // what ends the attempt is the reset
+    options.node_timeout = 20s; // the reset must end the attempt
     play(redlock({way.url()}, options), 1, [&](scene& s) { return lose_the_answer(s, c, way); });
     BOOST_TEST(c.empty_within(0s)); // the ttl is 60 s
 }
@@ -174,12 +174,13 @@ task blame_the_reset(scene& s, fault_proxy& way)
     co_await connect_all(s.locker());
     way.set({.new_connections = newcomers::refused});
     way.reset();
-    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
-    expect_blamed(s.locker().stats(), endpoint(way.url()).address(), "onnection re"); // set, fused
+    expect_blamed(
+        s.locker().stats(), endpoint(way.url()).address(), "onnection re"); // "reset" or "refused"
 }
 
-BOOST_AUTO_TEST_CASE(row_15_the_node_whose_connection_broke_is_named)
+BOOST_AUTO_TEST_CASE(row_15_the_message_names_the_node_whose_connection_broke)
 {
     cluster c(1);
     fault_proxy way(c.nodes[0].port());
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(row_15_the_node_whose_connection_broke_is_named)
         [&](scene& s) { return blame_the_reset(s, way); });
 }
 
-task heal_in_time(scene& s, cluster& c)
+task recover_in_time(scene& s, cluster& c)
 {
     const auto options = with_ttl(3s);
     co_await connect_all(s.locker());
@@ -200,7 +201,7 @@ task heal_in_time(scene& s, cluster& c)
     c.nodes[1].pause();
     const bool tried =
         co_await becomes_true([&] { return s.locker().stats().nodes[0].commands > commands; });
-    BOOST_TEST(tried); // a renewal that is not answered
+    BOOST_TEST(tried); // with a renewal that is not answered
     const auto renewals = s.locker().stats().renewals;
     c.nodes[0].resume();
     c.nodes[1].resume();
@@ -214,14 +215,14 @@ task heal_in_time(scene& s, cluster& c)
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-BOOST_AUTO_TEST_CASE(row_35_a_majority_that_comes_back_before_the_guard_interrupts_nothing)
+BOOST_AUTO_TEST_CASE(row_35_a_majority_that_comes_back_before_the_guard_time_does_not_matter)
 {
     cluster c(3);
-    play(c.store(), 1, [&](scene& s) { return heal_in_time(s, c); });
+    play(c.store(), 1, [&](scene& s) { return recover_in_time(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
-task stop_before_silence_ends_it(scene& s, cluster& c)
+task stop_before_the_end_of_the_lease(scene& s, cluster& c)
 {
     const auto options = well_guarded(3s);
     co_await connect_all(s.locker());
@@ -232,11 +233,11 @@ task stop_before_silence_ends_it(scene& s, cluster& c)
     auto [ec] = co_await held.lost(no_throw);
     const auto told = steady::now(), until = held.valid_until();
     BOOST_TEST(ec == errc::lease_lost, ec.message());
-    BOOST_TEST((told < until));                    // in the guard time: still ours
-    BOOST_TEST((told > paused + options.ttl / 3)); // silence alone ends nothing
+    BOOST_TEST((told < until));                    // in the guard time, still held
+    BOOST_TEST((told > paused + options.ttl / 3)); // silence alone does not end a lease
     BOOST_TEST(held.held());
 
-    // The network heals in the guard time or after: too late.
+    // The network recovers in the guard time or later: too late.
     c.nodes[0].resume();
     c.nodes[1].resume();
     auto [extended] = co_await held.extend(no_throw);
@@ -251,7 +252,7 @@ task stop_before_silence_ends_it(scene& s, cluster& c)
 BOOST_AUTO_TEST_CASE(row_35_a_majority_that_stays_away_ends_the_work_before_the_lease)
 {
     cluster c(3);
-    play(c.store(), 1, [&](scene& s) { return stop_before_silence_ends_it(s, c); });
+    play(c.store(), 1, [&](scene& s) { return stop_before_the_end_of_the_lease(s, c); });
     BOOST_TEST(c.empty_within(3s));
 }
 

@@ -1,4 +1,4 @@
-// Rows 1 to 3, 7, 16 and 24: settings that cannot work are refused at once, by name.
+// Rows 1 to 3, 7, 16 and 24: invalid settings are refused at once. The message names the setting.
 #include "acceptance/acceptance.hpp"
 
 #include <poll.h>
@@ -34,18 +34,18 @@ void expect_mentioned(const std::string& text, std::initializer_list<std::string
         BOOST_TEST(text.find(part) != text.npos, "\"" << part << "\" is not in: " << text);
 }
 
-BOOST_AUTO_TEST_CASE(row_1_ttl_of_nothing_or_less)
+BOOST_AUTO_TEST_CASE(row_1_zero_or_negative_ttl)
 {
     scene s(memory());
     expect_mentioned(objection_to(s.locker(), with_ttl(0ms)), {"ttl is 0 ms", "20 ms"});
     expect_mentioned(objection_to(s.locker(), with_ttl(-1ms)), {"ttl is -1 ms"});
     const auto least = std::chrono::milliseconds::min();
     expect_mentioned(objection_to(s.locker(), with_ttl(least)), {"ttl is -9223372036854775808"});
-    BOOST_TEST(s.locker().stats().attempts == 0u); // nobody was asked
+    BOOST_TEST(s.locker().stats().attempts == 0u); // no attempt was made
     s.finish();
 }
 
-BOOST_AUTO_TEST_CASE(row_2_ttl_too_short_to_be_of_use)
+BOOST_AUTO_TEST_CASE(row_2_ttl_too_short)
 {
     scene s(memory());
     auto options = with_ttl(100ms);
@@ -58,8 +58,8 @@ BOOST_AUTO_TEST_CASE(row_2_ttl_too_short_to_be_of_use)
     s.finish();
 }
 
-// An answer that comes at the end of the node timeout could never give a lease: whoever waits for
-// it waits in vain.
+// An answer at the end of the node timeout could never give a lease; waiting for it would be
+// useless.
 BOOST_AUTO_TEST_CASE(row_2_ttl_not_longer_than_drift_and_node_timeout)
 {
     auto options = quick_options();
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(row_2_ttl_not_longer_than_drift_and_node_timeout)
     s.finish();
 }
 
-BOOST_AUTO_TEST_CASE(row_3_ttl_beyond_all_bounds)
+BOOST_AUTO_TEST_CASE(row_3_ttl_too_long)
 {
     scene s(memory());
     const auto greatest = std::chrono::milliseconds::max();
@@ -95,7 +95,7 @@ task use_the_largest_settings(scene& s, cluster& c)
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-// No sum overflows below these bounds.
+// No sum overflows within these limits.
 BOOST_AUTO_TEST_CASE(row_3_the_largest_settings_work)
 {
     cluster c(1);
@@ -112,9 +112,9 @@ BOOST_AUTO_TEST_CASE(row_7_no_nodes_and_too_many)
     expect_mentioned(objection([&] { redlock(sixteen); }), {"16 nodes", "at most 15"});
 }
 
-// TLS is refused by name as long as it is not there; nothing goes out in the clear instead. What
-// wrong host names, expired certificates and the rest lead to comes with TLS itself.
-BOOST_AUTO_TEST_CASE(row_16_tls_is_refused_and_nothing_is_sent_in_the_clear)
+// TLS is refused with a clear message as long as it is not available. Nothing is sent in plain text
+// instead. Wrong host names, expired certificates and so on will be tested when TLS is available.
+BOOST_AUTO_TEST_CASE(row_16_tls_is_refused_and_nothing_is_sent_in_plain_text)
 {
     const int listener = open_socket();
     auto address = loopback(0);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(row_16_tls_is_refused_and_nothing_is_sent_in_the_clear)
     expect_no_secrets(text, {"s3cret", "user"});
 
     pollfd waiting{.fd = listener, .events = POLLIN, .revents = 0};
-    BOOST_TEST(::poll(&waiting, 1, 0) == 0); // nobody has connected
+    BOOST_TEST(::poll(&waiting, 1, 0) == 0); // no connection was opened
     ::close(listener);
 }
 
@@ -143,7 +143,7 @@ task hold_beside_text(scene& s, cluster& c)
     BOOST_TEST(c.nodes[0].command({"GET", s.resource + ":f"}) == "some text");
 }
 
-// There are no counters in plain mode, so none can be spoilt. What a spoilt one leads to is in
+// Without fencing there are no counters, so none can be spoilt. Spoilt counters are tested in
 // integration/fencing.cpp.
 BOOST_AUTO_TEST_CASE(row_24_plain_mode_has_no_counter)
 {

@@ -1,4 +1,4 @@
-// Rows 33 and 37: processes that are stopped, or go, while they hold a lock.
+// Rows 33 and 37: processes that are stopped or end while they hold a lock.
 #include "acceptance/acceptance.hpp"
 #include "support/call.hpp"
 #include "support/child_process.hpp"
@@ -32,7 +32,7 @@ bool is_end(const std::string& text)
     return text.empty() || text.starts_with("ended: ");
 }
 
-// Reads on to the end; after `resumed` the holder must not have believed in its lease once.
+// Reads to the end. After `resumed` the holder must never have reported a valid lease.
 std::string read_to_the_end(child_process& holder, steady::time_point resumed)
 {
     for (;;) {
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
         words.push_back(url);
     child_process holder(words);
     const pid_t pid = std::stoi(holder.read_line());
-    for (int i = 0; i < 15; ++i) // by then no answer is under way that could wake the locker first
+    for (int i = 0; i < 15; ++i) // then no answer is pending that could wake the locker first
         BOOST_TEST(parse(holder.read_line()).held);
     BOOST_REQUIRE(::kill(pid, SIGSTOP) == 0);
 
@@ -60,9 +60,9 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
     lease next;
     run(s.io, [](scene& all, lease& to) -> task {
         co_await connect_all(all.locker());
-        to = co_await lock(all.locker(), "resource").acquire(); // when its ttl is over
+        to = co_await lock(all.locker(), "resource").acquire(); // after the end of the ttl
     }(s, next));
-    // The last node may still have the key of the holder, which that one would rightly delete.
+    // The last node may still have the key of the first holder, which that holder may delete.
     run(s.io, [](cluster& nodes) -> task {
         const bool everywhere = co_await becomes_true([&nodes] {
             const auto ours = nodes.nodes[0].command({"GET", "resource"});
@@ -77,9 +77,9 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
     BOOST_REQUIRE(::kill(pid, SIGCONT) == 0);
     const auto end = read_to_the_end(holder, resumed);
     BOOST_TEST(end.find("the lease is lost") != std::string::npos, end);
-    BOOST_TEST(holder.read_line() == ""); // it has closed its locker and gone
+    BOOST_TEST(holder.read_line() == ""); // it has closed its locker and ended
 
-    BOOST_TEST(c.copies("resource") == 3u); // its deletions touched nothing of ours
+    BOOST_TEST(c.copies("resource") == 3u); // its deletions did not change our keys
     run(s.io, [](lease& ours) -> task {
         co_await ours.extend();
         const release_outcome outcome = co_await ours.release();
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
     s.finish();
 }
 
-// Nothing is left to run the locker, so nobody can give the key back: it ends by its ttl.
+// The locker cannot run any more, so the key is not deleted: it ends by its ttl.
 BOOST_AUTO_TEST_CASE(row_37_a_context_that_is_stopped_while_a_lease_is_held)
 {
     cluster c(3);
@@ -108,8 +108,8 @@ BOOST_AUTO_TEST_CASE(row_37_a_context_that_is_stopped_while_a_lease_is_held)
         BOOST_TEST(io.run() == 0u);
         const auto begin = steady::now();
         held = lease();
-        locker = holdfast::locker(io.get_executor(), memory()); // the first one goes
-        BOOST_TEST((steady::now() - begin < slack));            // nothing waits for the nodes
+        locker = holdfast::locker(io.get_executor(), memory()); // destroys the first one
+        BOOST_TEST((steady::now() - begin < slack));            // does not wait for the nodes
         BOOST_TEST(!lost.done());
     }
     c.wait_until_alone();
@@ -128,7 +128,7 @@ task drop_and_go(scene& s, cluster& c)
     BOOST_TEST(given_back);
 }
 
-BOOST_AUTO_TEST_CASE(row_37_a_lease_that_is_destroyed_is_given_back_where_the_context_runs)
+BOOST_AUTO_TEST_CASE(row_37_a_destroyed_lease_is_released_while_the_context_runs)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return drop_and_go(s, c); });

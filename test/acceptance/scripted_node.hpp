@@ -18,12 +18,12 @@
 
 namespace holdfast::test {
 
-/// A server on a loopback port that answers each command with the bytes that a test wants, right or
-/// wrong. It has a thread of its own.
+/// A server on a loopback port that answers each command with bytes chosen by the test, right or
+/// wrong. It has its own thread.
 class scripted_node {
 public:
     using words = std::vector<std::string>;
-    /// What is sent for a command, byte for byte; called on the node's thread.
+    /// Returns the bytes to send for a command. Called on the node's thread.
     using script = std::function<std::string(const words&)>;
 
     /// `between_bytes`: the pause after each byte of an answer.
@@ -48,9 +48,9 @@ public:
     std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
     std::string url() const { return "redis://" + address(); }
     int accepted() const { return accepted_; } ///< connections so far
-    int closed() const { return closed_; }     ///< those of them that the client has closed
+    int closed() const { return closed_; }     ///< of these, closed by the client
 
-    /// The commands so far that begin with this word.
+    /// The number of commands so far that begin with this word.
     int count(const std::string& command) const
     {
         const std::lock_guard lock(mutex_);
@@ -58,7 +58,7 @@ public:
             log_.begin(), log_.end(), [&](const words& w) { return w.front() == command; }));
     }
 
-    /// What a good node says that holds no keys and grants none.
+    /// The answers of a correct node that holds no keys and grants none.
     std::string polite_answer(const words& w) const
     {
         const auto blob = [](std::string_view text) {

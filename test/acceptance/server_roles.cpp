@@ -1,4 +1,4 @@
-// Rows 19 and 25: servers that are no independent primaries, or forget keys on purpose.
+// Rows 19 and 25: servers that are not independent primaries, or that evict keys.
 #include "acceptance/acceptance.hpp"
 #include "support/child_process.hpp"
 
@@ -12,11 +12,11 @@ BOOST_AUTO_TEST_SUITE(acceptance_server_roles)
 
 task expect_never_counted(scene& s, std::string address, std::string cause)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     expect_blamed(s.locker().stats(), address, cause);
     for (const node_stats& node : s.locker().stats().nodes)
-        BOOST_TEST((node.address != address || node.commands == 0u)); // it was never asked
+        BOOST_TEST((node.address != address || node.commands == 0u)); // no request was sent to it
 }
 
 task expect_misconfigured(scene& s, std::string address, std::string cause)
@@ -26,8 +26,8 @@ task expect_misconfigured(scene& s, std::string address, std::string cause)
     expect_blamed(s.locker().stats(), address, cause);
 }
 
-// It alone is no node; beside one that is well and one that is down it makes no majority; and a
-// majority does without it.
+// Used alone, the server does not count. Together with one healthy node and one that is down, it
+// makes no majority. A majority works without it.
 void expect_no_node(const std::string& url, const std::string& cause)
 {
     cluster c(2);
@@ -58,13 +58,13 @@ BOOST_AUTO_TEST_CASE(row_19_a_cluster_node)
 
 BOOST_AUTO_TEST_CASE(row_19_a_sentinel)
 {
-    redis_server place; // for its port and its directory
+    redis_server place; // only for its port and its directory
     const auto directory = place.command({"CONFIG", "GET", "dir"}).substr(4); // after "dir\n"
     const auto settings = directory + "/sentinel.conf";
     std::ofstream(settings) << "port " << place.port() << "\nbind 127.0.0.1\ndir " << directory
                             << "\n";
     place.kill();
-    // It dies with us in any case.
+    // It is killed when this process ends.
     child_process sentinel(
         {"/usr/bin/env", "setpriv", "--pdeathsig", "KILL", "redis-server", settings, "--sentinel"});
     for (std::string line; line.find("Sentinel ID is") == line.npos;) {
@@ -90,7 +90,8 @@ BOOST_AUTO_TEST_CASE(row_19_a_node_that_becomes_a_replica)
 
 const std::vector<std::string> evicting{"--maxmemory", "100mb", "--maxmemory-policy"};
 
-// A lock is a key with a ttl: with such a policy, those are the first to go when memory is short.
+// A lock is a key with a ttl: with such a policy it is among the first to be evicted when memory is
+// short.
 BOOST_AUTO_TEST_CASE(row_25_a_node_that_evicts_keys)
 {
     for (const std::string policy : {"volatile-ttl", "allkeys-lru"}) {
@@ -127,7 +128,7 @@ task lose_to_eviction(scene& s, cluster& c)
     const auto evicted = steady::now();
     auto [ec] = co_await held.lost(no_throw);
     BOOST_TEST(ec == errc::lease_lost, ec.message());
-    BOOST_TEST((steady::now() < evicted + options.ttl)); // the next renewal tells
+    BOOST_TEST((steady::now() < evicted + options.ttl)); // noticed by the next renewal
     BOOST_TEST(!held.held());
 }
 

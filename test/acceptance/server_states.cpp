@@ -1,5 +1,4 @@
-// Rows 20 to 23: servers that load, lack memory, disk or replicas, forget scripts, or hold data of
-// others where our key belongs.
+// Rows 20 to 22: servers that are loading, lack memory, disk or replicas, or lose scripts.
 #include "acceptance/acceptance.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -20,7 +19,7 @@ bool is_loading(redis_server& node)
     return node.command({"PING"}).find("LOADING") != std::string::npos;
 }
 
-// Makes the node read its data again, for three seconds.
+// Makes the node reload its data, which takes three seconds.
 void begin_to_load(redis_server& node)
 {
     node.command({"DEBUG", "POPULATE", "1500", "key", "1000"});
@@ -40,8 +39,8 @@ task work_beside_one_that_loads(scene& s, cluster& c)
     co_await expect_blamed_soon(s.locker(), address, "LOADING");
 }
 
-// In plain mode a node that has loaded votes again at once. That one which may have forgotten keys
-// stays away for a while comes with the fenced mode.
+// Without fencing a node that has loaded its data votes again at once. For quarantine see
+// fenced_mode.cpp.
 BOOST_AUTO_TEST_CASE(row_20_a_node_that_loads_votes_again_when_it_is_done)
 {
     cluster c(3, slow_to_load);
@@ -50,7 +49,7 @@ BOOST_AUTO_TEST_CASE(row_20_a_node_that_loads_votes_again_when_it_is_done)
 
 task wait_for_the_end_of_loading(scene& s, redis_server& node)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 200ms);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 200ms);
     BOOST_TEST(why == errc::unreachable, why.message());
     const auto address = address_of(node);
     co_await expect_blamed_soon(s.locker(), address, "LOADING");
@@ -62,7 +61,7 @@ task wait_for_the_end_of_loading(scene& s, redis_server& node)
     co_await held.release();
 }
 
-BOOST_AUTO_TEST_CASE(row_20_who_waits_for_a_node_that_loads_is_served)
+BOOST_AUTO_TEST_CASE(row_20_a_waiter_is_served_when_a_node_has_loaded)
 {
     redis_server node(slow_to_load);
     begin_to_load(node);
@@ -70,8 +69,8 @@ BOOST_AUTO_TEST_CASE(row_20_who_waits_for_a_node_that_loads_is_served)
         [&](scene& s) { return wait_for_the_end_of_loading(s, node); });
 }
 
-// Each error code of its own has a line in INFO, and any client can make one.
-BOOST_AUTO_TEST_CASE(row_20_a_node_that_has_much_to_tell_of_itself_is_used)
+// Each error code has a line in INFO, and any client can create one.
+BOOST_AUTO_TEST_CASE(row_20_a_node_with_a_long_info_is_used)
 {
     redis_server node;
     for (int i = 0; i < 2500; ++i)
@@ -84,11 +83,11 @@ BOOST_AUTO_TEST_CASE(row_20_a_node_that_has_much_to_tell_of_itself_is_used)
 struct state {
     const char* name;
     void (*enter)(redis_server&);
-    bool deletes; // whether it renews and deletes all the same
+    bool deletes; // whether it still renews and deletes
     friend std::ostream& operator<<(std::ostream& out, const state& s) { return out << s.name; }
 };
 
-// Saving fails because a directory is where the file should be; from then on nothing is written.
+// Saving fails because there is a directory in place of the file. From then on writes are refused.
 void break_saving(redis_server& node)
 {
     const auto directory = node.command({"CONFIG", "GET", "dir"}).substr(4); // after "dir\n"
@@ -114,14 +113,14 @@ const std::vector<state> states{
         false},
 };
 
-task fail_for_want_of_writes(scene& s, cluster& c, const state& what)
+task fail_for_lack_of_writes(scene& s, cluster& c, const state& what)
 {
-    const error_code why = co_await acquire_in_vain(s.lock(0), 1s);
+    const error_code why = co_await fail_to_acquire(s.lock(0), 1s);
     BOOST_TEST(why == errc::unreachable, why.message());
     BOOST_TEST(why == condition::unavailable);
     for (std::size_t i = 0; i < 2; ++i) {
         expect_blamed(s.locker().stats(), address_of(c.nodes[i]), what.name);
-        BOOST_TEST(s.locker().stats().nodes[i].connected); // it is not dead
+        BOOST_TEST(s.locker().stats().nodes[i].connected); // the node is alive
     }
 }
 
@@ -131,7 +130,7 @@ BOOST_DATA_TEST_CASE(row_21_a_node_that_refuses_to_write_gives_no_vote, states, 
     each.enter(c.nodes[0]);
     play(c.store(), 2, acquire_beside_a_fault);
     each.enter(c.nodes[1]);
-    play(c.store(), 1, [&](scene& s) { return fail_for_want_of_writes(s, c, each); });
+    play(c.store(), 1, [&](scene& s) { return fail_for_lack_of_writes(s, c, each); });
     BOOST_TEST(c.empty_within(0s));
 }
 
@@ -152,7 +151,7 @@ task release_in_that_state(scene& s, cluster& c, const state& what)
         expect_blamed(s.locker().stats(), address_of(c.nodes[1]), what.name);
 }
 
-BOOST_DATA_TEST_CASE(row_21_a_release_there_is_not_confirmed, states, each)
+BOOST_DATA_TEST_CASE(row_21_a_release_in_such_a_state_is_not_confirmed, states, each)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return release_in_that_state(s, c, each); });
@@ -179,14 +178,14 @@ task renew_in_that_state(scene& s, cluster& c, const state& what)
     expect_blamed(s.locker().stats(), address_of(c.nodes[0]), what.name);
 }
 
-BOOST_DATA_TEST_CASE(row_21_a_lease_there_goes_on_or_ends_in_time, states, each)
+BOOST_DATA_TEST_CASE(row_21_a_lease_in_such_a_state_goes_on_or_ends_in_time, states, each)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return renew_in_that_state(s, c, each); });
     BOOST_TEST(c.empty_within(3s));
 }
 
-// Runs one operation on nodes that have just forgotten their scripts.
+// Runs one operation on nodes that have just lost their scripts.
 template <class Operation>
 task use_after_flush(cluster& c, Operation operation)
 {
@@ -198,7 +197,7 @@ task use_after_flush(cluster& c, Operation operation)
             return calls_of(node, "evalsha") == 1 && calls_of(node, "eval") == 1;
         });
     });
-    BOOST_TEST(once_each); // one more round trip, and no more than one
+    BOOST_TEST(once_each); // exactly one more round trip
 }
 
 task use_flushed_scripts(scene& s, cluster& c)
@@ -223,7 +222,7 @@ task use_flushed_scripts(scene& s, cluster& c)
     }
 }
 
-BOOST_AUTO_TEST_CASE(row_22_nodes_that_forget_their_scripts_are_told_again)
+BOOST_AUTO_TEST_CASE(row_22_lost_scripts_are_sent_again)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return use_flushed_scripts(s, c); });
@@ -239,7 +238,7 @@ task use_a_restarted_node(scene& s, redis_server& node)
     BOOST_TEST(s.locker().stats().nodes[0].connects == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(row_22_so_is_one_that_was_restarted)
+BOOST_AUTO_TEST_CASE(row_22_a_restarted_node_gets_its_scripts_again)
 {
     cluster c(1);
     play(c.store(), 1, [&](scene& s) { return use_a_restarted_node(s, c.nodes[0]); });

@@ -8,7 +8,7 @@
 
 namespace holdfast::test {
 
-/// Random bits that are none, for cores without a shell.
+/// Constant bits in place of random ones, for cores that run without io.
 struct some_bits final : core::entropy {
     bool fill(std::span<std::byte> out) noexcept override
     {

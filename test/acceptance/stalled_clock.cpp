@@ -1,5 +1,5 @@
-// Between the library and the system's clocks: the program's own definition of clock_gettime()
-// comes before that of the C library.
+// Replaces the system's clock: the program's own definition of clock_gettime() takes precedence
+// over that of the C library.
 #include "acceptance/stalled_clock.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@ namespace {
 
 thread_local bool stalls = false;
 
-void stand_still(clockid_t clock)
+void stall(clockid_t clock)
 {
     if (!stalls || clock != CLOCK_BOOTTIME)
         return;
@@ -24,9 +24,9 @@ extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept
 {
     static const auto system =
         reinterpret_cast<decltype(&::clock_gettime)>(::dlsym(RTLD_NEXT, "clock_gettime"));
-    stand_still(clock);
+    stall(clock);
     const int result = system(clock, now);
-    stand_still(clock);
+    stall(clock);
     return result;
 }
 

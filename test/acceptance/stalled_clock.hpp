@@ -2,8 +2,8 @@
 
 namespace holdfast::test {
 
-/// While it lives, this thread stands still for a moment before and after each look at the clock
-/// that goes on during suspension, as if the process had been stopped there.
+/// While it lives, this thread sleeps for a moment before and after each reading of the clock that
+/// runs during suspension, as if the process had been stopped there.
 class stalled_clock {
 public:
     stalled_clock();

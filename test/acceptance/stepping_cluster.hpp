@@ -8,7 +8,7 @@
 
 namespace holdfast::test {
 
-// A clock of its own for each node.
+// A cluster in which each node has its own clock.
 struct stepping_cluster : cluster {
     explicit stepping_cluster(std::size_t count) : cluster(0)
     {
@@ -16,7 +16,7 @@ struct stepping_cluster : cluster {
             nodes.push_back(clocks.emplace_back().start([] { return redis_server(); }));
     }
 
-    // How far the node is ahead of us, in seconds.
+    // How far the node's clock is ahead of ours, in seconds.
     long ahead(std::size_t node)
     {
         const auto told = std::stol(nodes[node].command({"TIME"}));

@@ -1,9 +1,9 @@
-// A process that works under a lock until it must stop, for the tests to stop and continue:
+// A process that works under a lock until it must stop. The tests stop and continue it:
 //
 //     stopped_holder <resource> <ttl in ms> <url> ...
 //
-// Its first line is its process id. Then it says, line by line, what time it was (nanoseconds of
-// the monotonic clock) and then whether its lease was held. The last line is how it ended.
+// Its first line is its process id. Then each line has the time (nanoseconds of the monotonic
+// clock), and then whether the lease was held. The last line says how the hold ended.
 
 #include <holdfast/holdfast.hpp>
 
@@ -25,8 +25,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Looks at a lease again and again, in plain handlers of the context: after the process was
-// stopped, nothing of the locker need have run before.
+// Checks a lease repeatedly, in plain handlers of the context. After the process was stopped, such
+// a handler may run before any code of the locker.
 class watcher {
 public:
     watcher(asio::io_context& io, const holdfast::lease& watched)

@@ -1,4 +1,4 @@
-// The library as a stranger uses it: the example of the front page, on the backend in memory.
+// The library as another project uses it: the example of the README, on the memory backend.
 #include <holdfast/holdfast.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -20,7 +20,7 @@ asio::awaitable<void> sell(holdfast::locker& locker, int& sold)
 
 int main()
 {
-    // Made but not used: this links the part that talks to nodes.
+    // Created but not used: this links the code for Redis nodes.
     const holdfast::backend nodes = holdfast::redlock(
         {"redis://127.0.0.1:7001", "redis://127.0.0.1:7002", "redis://127.0.0.1:7003"});
 

@@ -13,19 +13,19 @@
 
 namespace holdfast::test {
 
-/// A backend that must keep the contract.
+/// A backend that must satisfy the contract.
 struct subject {
     const char* name;
     std::size_t nodes; ///< 0: in memory
     bool fenced;       ///< whether leases carry a fencing token
 
-    /// The same store each time. Nodes are started at the first use and live to the end.
+    /// Returns the same store each time. Nodes are started at the first use and run until the end.
     backend make() const;
 
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };
 
-/// All of them. Every case of the contract runs once on each; a new backend is one more line here.
+/// All backends. Every case of the contract runs once on each. A new backend is one more line here.
 inline const std::vector<subject> every_backend{
     {"memory", 0, true},
     {"one node", 1, false},
@@ -33,7 +33,7 @@ inline const std::vector<subject> every_backend{
     {"five nodes", 5, false},
 };
 
-/// Short, so that tests wait little, and long enough for a busy machine to renew in time.
+/// Short, so that tests wait little, but long enough for a busy machine to renew in time.
 inline lock_options brief(std::chrono::milliseconds ttl = 3s)
 {
     lock_options options;

@@ -1,4 +1,4 @@
-// Handlers do not get in each other's way.
+// Completion handlers do not disturb each other.
 #include "contract/backend_contract.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(delivery)
 
-// Leases of one locker, which are all lost in the same turn when that is closed.
+// Leases of one locker. All are lost in the same turn when the locker is closed.
 std::vector<lease> take_leases(holdfast::locker& locker, std::size_t count)
 {
     std::vector<lease> all;
@@ -27,7 +27,7 @@ std::vector<lease> take_leases(holdfast::locker& locker, std::size_t count)
     return all;
 }
 
-// How many have been told, for a handler that does not return before others have been.
+// Counts the handlers that have run, so that another handler can wait for them.
 class gathering {
 public:
     void arrive()
@@ -49,36 +49,36 @@ private:
     std::size_t arrived_ = 0;
 };
 
-// As many handlers block as can, with one thread left: that one serves all others.
+// Handlers block all threads except one. That thread runs all other handlers.
 void block_some(std::size_t blocking, std::size_t threads)
 {
     constexpr std::size_t leases = 8;
     asio::thread_pool pool(threads);
     holdfast::locker locker(pool.get_executor(), memory());
     std::vector<lease> all = take_leases(locker, leases);
-    std::atomic<std::size_t> begun = 0, in_vain = 0;
+    std::atomic<std::size_t> begun = 0, timed_out = 0;
     gathering others;
     for (const lease& each : all)
         each.lost([&](error_code) {
             if (begun++ >= blocking)
                 others.arrive();
             else if (!others.wait_for(leases - blocking))
-                ++in_vain;
+                ++timed_out;
         });
     locker.close(asio::detached);
     BOOST_TEST(others.wait_for(leases - blocking));
     all.clear();
     pool.join();
     BOOST_TEST(begun == leases);
-    BOOST_TEST(in_vain == 0u);
+    BOOST_TEST(timed_out == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_handler_that_blocks_keeps_no_other_waiting)
+BOOST_AUTO_TEST_CASE(a_blocked_handler_does_not_delay_others)
 {
     block_some(1, 4);
 }
 
-BOOST_AUTO_TEST_CASE(nor_do_several_while_one_thread_is_free)
+BOOST_AUTO_TEST_CASE(several_blocked_handlers_do_not_delay_others_while_a_thread_is_free)
 {
     block_some(3, 4);
 }
@@ -88,7 +88,7 @@ struct failure : std::runtime_error {
     std::size_t which;
 };
 
-// Runs the context on to its end. Returns what came out of it, one by one.
+// Runs the context to its end. Returns the failures that it has thrown, one by one.
 std::vector<std::size_t> failures_of(asio::io_context& io)
 {
     std::vector<std::size_t> all;
@@ -102,8 +102,8 @@ std::vector<std::size_t> failures_of(asio::io_context& io)
     }
 }
 
-// As with operations of Asio: not as one `multiple exceptions`.
-BOOST_DATA_TEST_CASE(each_handler_that_throws_does_so_by_itself, every_backend, each)
+// As with operations of Asio: not combined into one `multiple exceptions`.
+BOOST_DATA_TEST_CASE(exceptions_of_handlers_are_thrown_one_by_one, every_backend, each)
 {
     constexpr std::size_t count = 50;
     scene s(each.make(), 1);

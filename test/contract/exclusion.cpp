@@ -1,4 +1,4 @@
-// One holder at a time, and what a release does.
+// Exclusion and release.
 #include "contract/backend_contract.hpp"
 
 #include <boost/asio/strand.hpp>
@@ -47,7 +47,7 @@ BOOST_DATA_TEST_CASE(different_resources_do_not_exclude_each_other, every_backen
     });
 }
 
-BOOST_DATA_TEST_CASE(a_release_frees_at_once, every_backend, each)
+BOOST_DATA_TEST_CASE(a_release_frees_the_resource_at_once, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -65,8 +65,8 @@ BOOST_DATA_TEST_CASE(try_acquire_on_a_held_resource_is_no_error, every_backend, 
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
-        for (std::size_t who : {0u, 1u}) {
-            auto [ec, other] = co_await s.lock(who).try_acquire(no_throw);
+        for (std::size_t locker : {0u, 1u}) {
+            auto [ec, other] = co_await s.lock(locker).try_acquire(no_throw);
             BOOST_TEST(!ec, ec.message());
             BOOST_TEST(!other);
             BOOST_TEST(!other.fence());
@@ -75,7 +75,7 @@ BOOST_DATA_TEST_CASE(try_acquire_on_a_held_resource_is_no_error, every_backend, 
     });
 }
 
-BOOST_DATA_TEST_CASE(a_second_release_says_not_held, every_backend, each)
+BOOST_DATA_TEST_CASE(a_second_release_reports_not_held, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -86,12 +86,12 @@ BOOST_DATA_TEST_CASE(a_second_release_says_not_held, every_backend, each)
         BOOST_TEST(ec == errc::not_held);
         BOOST_TEST(outcome == release_outcome::expired);
 
-        auto [extended] = co_await other.extend(no_throw); // it was not touched
+        auto [extended] = co_await other.extend(no_throw); // the other lease is unchanged
         BOOST_TEST(!extended, extended.message());
     });
 }
 
-BOOST_DATA_TEST_CASE(a_release_after_the_end_says_expired, every_backend, each)
+BOOST_DATA_TEST_CASE(a_release_after_the_end_reports_expired, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0, unrenewed()).acquire();
@@ -102,12 +102,12 @@ BOOST_DATA_TEST_CASE(a_release_after_the_end_says_expired, every_backend, each)
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(outcome == release_outcome::expired);
 
-        auto [extended] = co_await other.extend(no_throw); // it was not touched
+        auto [extended] = co_await other.extend(no_throw); // the other lease is unchanged
         BOOST_TEST(!extended, extended.message());
     });
 }
 
-// What the threads share: nothing but the lock protects it.
+// Shared by the threads, and protected by the lock only.
 struct shared_count {
     int value = 0;
     bool inside = false;
@@ -138,14 +138,14 @@ BOOST_DATA_TEST_CASE(many_threads_may_use_one_locker, every_backend, each)
     {
         holdfast::locker locker(pool.get_executor(), each.make());
         const holdfast::lock lock(locker, unique_name());
-        for (auto& error : errors) // each on a strand of its own, as every coroutine must be
+        for (auto& error : errors) // each on its own strand, as every coroutine must be
             asio::co_spawn(asio::make_strand(pool), count_up(lock, shared, times),
                 [&error, &ended](const std::exception_ptr& failed) {
                     error = failed;
                     ++ended;
                 });
         while (ended < workers) {
-            BOOST_TEST(locker.stats().held <= 1u); // may be asked at any time
+            BOOST_TEST(locker.stats().held <= 1u); // stats() may be called at any time
             std::this_thread::sleep_for(1ms);
         }
     }

@@ -1,4 +1,4 @@
-// What time does to a lease. All instants are of one monotonic clock.
+// Leases and time. All times are of one monotonic clock.
 #include "contract/backend_contract.hpp"
 
 namespace holdfast::test {
@@ -19,7 +19,7 @@ BOOST_DATA_TEST_CASE(an_unrenewed_lease_ends_after_its_ttl_and_not_before, every
         lease other = co_await s.lock(1).acquire();
         const auto granted = steady::now();
         BOOST_TEST((granted >= ends));
-        BOOST_TEST((granted < asked + options.ttl + 5s)); // a waiter does notice
+        BOOST_TEST((granted < asked + options.ttl + 5s)); // the waiter notices the end
         BOOST_TEST(!held.held());
         BOOST_TEST((held.valid_until() <= granted));
     });
@@ -40,7 +40,7 @@ BOOST_DATA_TEST_CASE(renewal_keeps_a_lease_for_several_ttls, every_backend, each
     });
 }
 
-BOOST_DATA_TEST_CASE(an_extension_moves_the_end, every_backend, each)
+BOOST_DATA_TEST_CASE(an_extension_postpones_the_end, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         auto options = unrenewed(2s);
@@ -91,7 +91,7 @@ task note_grant(holdfast::lock lock, steady::time_point& when)
     when = steady::now();
 }
 
-BOOST_DATA_TEST_CASE(a_holder_hears_of_the_loss_before_anybody_else_is_granted, every_backend, each)
+BOOST_DATA_TEST_CASE(a_holder_is_told_of_the_loss_before_another_grant, every_backend, each)
 {
     scene s(each.make(), 2);
     lease held;
@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(a_holder_hears_of_the_loss_before_anybody_else_is_granted, 
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(a_limit_ends_even_a_renewed_lease, every_backend, each)
+BOOST_DATA_TEST_CASE(max_hold_ends_even_a_renewed_lease, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         auto options = brief();

@@ -1,4 +1,4 @@
-// Where and when completion handlers run.
+// On which executor and when completion handlers run.
 #include "contract/backend_contract.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(handlers)
 
-// Counts the handlers that ran where and when they should.
+// Counts the handlers, and checks where and when they run.
 class observer {
 public:
     explicit observer(asio::io_context& io) : io_(io), strand_(asio::make_strand(io)) {}
@@ -66,7 +66,7 @@ task nothing(lease&)
     co_return;
 }
 
-BOOST_DATA_TEST_CASE(they_run_on_their_executor_after_the_call, every_backend, each)
+BOOST_DATA_TEST_CASE(handlers_run_on_their_executor_after_the_call, every_backend, each)
 {
     scene s(each.make(), 2);
     observer o(s.io);
@@ -82,7 +82,7 @@ BOOST_DATA_TEST_CASE(they_run_on_their_executor_after_the_call, every_backend, e
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(so_do_those_whose_result_is_known_at_once, every_backend, each)
+BOOST_DATA_TEST_CASE(handlers_of_immediate_results_run_after_the_call, every_backend, each)
 {
     scene s(each.make(), 1);
     observer o(s.io);
@@ -107,8 +107,8 @@ BOOST_DATA_TEST_CASE(so_do_those_whose_result_is_known_at_once, every_backend, e
     s.finish();
 }
 
-// Acquires with a handler that has an executor of its own, and whatever `wrap` makes of it. It runs
-// there, and keeps the context running until then.
+// Acquires with a handler that has its own executor and is passed through `wrap`. The handler must
+// run on that executor, and the wait counts as work of that executor until then.
 template <class Wrap>
 void acquire_elsewhere(scene& s, Wrap wrap)
 {
@@ -133,8 +133,9 @@ BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend, each)
     acquire_elsewhere(s, [](auto handler) { return handler; });
 }
 
-// The executor of such a handler is of a kind that no other has.
-BOOST_DATA_TEST_CASE(so_does_one_whose_handler_has_had_its_type_erased, every_backend, each)
+// The executor of a type-erased handler has a type of its own.
+BOOST_DATA_TEST_CASE(
+    a_wait_with_a_type_erased_handler_counts_as_work_of_its_executor, every_backend, each)
 {
     scene s(each.make(), 1);
     acquire_elsewhere(s, [](auto handler) {
@@ -142,14 +143,13 @@ BOOST_DATA_TEST_CASE(so_does_one_whose_handler_has_had_its_type_erased, every_ba
     });
 }
 
-// Without an executor, erased or not: then they run on that of the locker.
 template <class... Results, class Handler>
 asio::any_completion_handler<void(error_code, Results...)> erased(Handler handler)
 {
     return asio::any_completion_handler<void(error_code, Results...)>(std::move(handler));
 }
 
-BOOST_AUTO_TEST_CASE(erased_handlers_hear_of_empty_leases_on_their_executor)
+BOOST_AUTO_TEST_CASE(erased_handlers_of_empty_leases_run_on_their_executor)
 {
     asio::io_context io;
     int ran = 0;
@@ -167,8 +167,9 @@ BOOST_AUTO_TEST_CASE(erased_handlers_hear_of_empty_leases_on_their_executor)
     run_until(io, [&] { return ran == 3; });
 }
 
-// Whoever passed the handler on to the context is done with it by then; the thread sanitizer tells.
-BOOST_AUTO_TEST_CASE(the_context_of_an_erased_handler_may_go_once_that_runs)
+// The code that posted the handler must not touch the context any more; the thread sanitizer checks
+// that.
+BOOST_AUTO_TEST_CASE(the_context_of_an_erased_handler_may_be_destroyed_once_it_runs)
 {
     for (int i = 0; i < 300; ++i) {
         asio::io_context io;
@@ -215,7 +216,7 @@ asio::awaitable<int> seven(lease&)
     co_return 7;
 }
 
-// Runs a context, until it goes out of scope.
+// Runs a context in a thread, until it goes out of scope.
 struct runner {
     explicit runner(asio::io_context& context) : io(context) {}
     ~runner()
@@ -230,8 +231,7 @@ struct runner {
     }};
 };
 
-// The exception comes last: the thread sanitizer can take longer over it than a node may over its
-// answer.
+// The exception comes last: with the thread sanitizer it can take longer than the node timeout.
 BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
 {
     scene s(each.make(), 2);
@@ -250,10 +250,10 @@ BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(detached_operations_leave_nothing_behind, every_backend, each)
+BOOST_DATA_TEST_CASE(detached_operations_leak_no_lease, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
-        s.lock(0).acquire(asio::detached); // and gives back at once, nobody takes the lease
+        s.lock(0).acquire(asio::detached); // released at once, since the lease is not taken
         while (s.locker().stats().released == 0)
             co_await pause(1ms);
         lease held = co_await s.lock(1).acquire(5s);

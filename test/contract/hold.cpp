@@ -1,4 +1,4 @@
-// lock::hold(): the work under a lock as one operation.
+// lock::hold(): work under a lock as one operation.
 #include "contract/backend_contract.hpp"
 
 #include <memory>
@@ -35,7 +35,7 @@ BOOST_DATA_TEST_CASE(it_returns_the_value_of_the_body, every_backend, each)
 task fail(lease&)
 {
     co_await pause(1ms);
-    throw std::runtime_error("the body's own");
+    throw std::runtime_error("thrown by the body");
 }
 
 BOOST_DATA_TEST_CASE(it_releases_when_the_body_throws, every_backend, each)
@@ -47,18 +47,18 @@ BOOST_DATA_TEST_CASE(it_releases_when_the_body_throws, every_backend, each)
         } catch (const std::runtime_error& e) {
             what = e.what();
         }
-        BOOST_TEST(what == "the body's own");
+        BOOST_TEST(what == "thrown by the body");
         co_await expect_free(s.lock(1));
     });
 }
 
 task release_and_fail(lease& held)
 {
-    co_await held.release(); // so that the release of hold() has nothing to do
-    throw std::runtime_error("the body's own");
+    co_await held.release(); // then the release by hold() fails
+    throw std::runtime_error("thrown by the body");
 }
 
-BOOST_DATA_TEST_CASE(the_error_of_the_body_wins, every_backend, each)
+BOOST_DATA_TEST_CASE(the_error_of_the_body_takes_precedence, every_backend, each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         std::string what;
@@ -67,7 +67,7 @@ BOOST_DATA_TEST_CASE(the_error_of_the_body_wins, every_backend, each)
         } catch (const std::runtime_error& e) {
             what = e.what();
         }
-        BOOST_TEST(what == "the body's own");
+        BOOST_TEST(what == "thrown by the body");
     });
 }
 
@@ -110,7 +110,7 @@ BOOST_DATA_TEST_CASE(without_a_lease_the_body_does_not_run, every_backend, each)
 }
 
 struct diary {
-    error_code heard;
+    error_code seen;
     steady::time_point stopped, ends;
 };
 
@@ -120,7 +120,7 @@ task work_for_ever(lease& held, diary& d)
     try {
         co_await pause(30s);
     } catch (const boost::system::system_error& e) {
-        d.heard = e.code();
+        d.seen = e.code();
         d.stopped = steady::now();
         throw;
     }
@@ -139,12 +139,12 @@ task lose_the_lease(scene& s)
         why = e.code();
     }
     BOOST_TEST(why == errc::lease_lost);
-    BOOST_TEST(d.heard == aborted);
+    BOOST_TEST(d.seen == aborted);
     BOOST_TEST((d.stopped < d.ends));
     co_await expect_free(s.lock(1)); // released when the body had stopped
 }
 
-BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_in_time, every_backend, each)
+BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_before_the_end, every_backend, each)
 {
     play(each.make(), 2, lose_the_lease);
 }
@@ -156,7 +156,7 @@ task ignore_everything(lease& held)
         co_await pause(5ms);
 }
 
-BOOST_DATA_TEST_CASE(a_body_that_goes_on_beyond_the_end_is_told_so, every_backend, each)
+BOOST_DATA_TEST_CASE(a_body_that_runs_past_the_end_of_the_lease_is_reported, every_backend, each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         error_code why;
@@ -184,7 +184,7 @@ task cancel_the_body(scene& s)
     while (!holding.done())
         co_await pause(1ms);
     BOOST_TEST(holding.error() == aborted);
-    BOOST_TEST(d.heard == aborted);
+    BOOST_TEST(d.seen == aborted);
     co_await expect_free(s.lock(1));
 }
 
@@ -195,12 +195,12 @@ BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
 
 asio::awaitable<int> block_beyond_the_end(lease&)
 {
-    std::this_thread::sleep_for(1300ms); // nobody can be told of anything meanwhile
+    std::this_thread::sleep_for(1300ms); // no notification can be delivered meanwhile
     co_return 42;
 }
 
-// A body that blocks its thread beyond the end of the lease does not pass for a success.
-BOOST_DATA_TEST_CASE(a_body_that_outlives_its_lease_unnoticed_has_lost_it, every_backend, each)
+// A body that blocks its thread past the end of the lease is not reported as a success.
+BOOST_DATA_TEST_CASE(a_body_that_blocks_past_the_end_of_its_lease_has_lost_it, every_backend, each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         error_code ec;
@@ -213,7 +213,7 @@ BOOST_DATA_TEST_CASE(a_body_that_outlives_its_lease_unnoticed_has_lost_it, every
     });
 }
 
-// Counts how often it is made and destroyed.
+// Counts how often it is constructed and destroyed.
 class counted {
 public:
     explicit counted(int& balance) : balance_(&balance) { ++*balance_; }
@@ -250,8 +250,8 @@ task capture_by_value(scene& s, int& balance)
     BOOST_TEST(number.use_count() == 2);
 }
 
-// Not so a lambda that is made inside a `co_await` expression: GCC 12 destroys its captures twice.
-BOOST_AUTO_TEST_CASE(what_the_body_has_captured_goes_when_it_has_ended)
+// The lambda must not be made inside a `co_await` expression: GCC 12 destroys its captures twice.
+BOOST_AUTO_TEST_CASE(the_captures_of_the_body_are_destroyed_when_it_has_ended)
 {
     int balance = 0;
     play(memory(), 1, [&balance](scene& s) { return capture_by_value(s, balance); });

@@ -1,5 +1,5 @@
-// lock::hold(), cancelled just as it ends. What goes wrong here is memory that is used after it has
-// gone: the address sanitizer tells.
+// lock::hold(), cancelled just as it ends. A mistake here is a use of freed memory, which the
+// address sanitizer finds.
 #include "contract/backend_contract.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -30,7 +30,7 @@ constexpr auto any_type = [](std::uint_fast32_t bits) {
     return all[bits % all.size()];
 };
 
-// What may come of it.
+// Whether the result is one of those allowed.
 bool expected(const std::exception_ptr& error)
 {
     return !error || code_of(error) == aborted;
@@ -41,8 +41,8 @@ task do_little(lease&)
     co_await asio::post(asio::use_awaitable);
 }
 
-// One that holds its resource again and again, on a strand of its own. It counts the turns of the
-// strand that this takes, and cancels the next time when about as many have passed.
+// Holds its resource repeatedly, on its own strand. It counts the turns of the strand that a hold
+// takes, and cancels the next hold after about as many.
 class caller {
 public:
     caller(asio::thread_pool& pool, holdfast::lock which, unsigned seed)
@@ -95,7 +95,7 @@ private:
     asio::cancellation_signal signal_;
 };
 
-BOOST_DATA_TEST_CASE(it_may_come_as_the_hold_ends, (std::vector<std::size_t>{1, 2, 4}), threads)
+BOOST_DATA_TEST_CASE(cancellation_as_the_hold_ends, (std::vector<std::size_t>{1, 2, 4}), threads)
 {
     asio::thread_pool pool(threads);
     holdfast::locker locker(pool.get_executor(), memory());
@@ -130,7 +130,7 @@ task race_a_timer(holdfast::lock lock, unsigned seed, std::atomic<int>& ended)
     }
 }
 
-BOOST_DATA_TEST_CASE(so_it_may_from_a_timer_beside_it, (std::vector<std::size_t>{1, 2, 4}), threads)
+BOOST_DATA_TEST_CASE(cancellation_by_a_parallel_timer, (std::vector<std::size_t>{1, 2, 4}), threads)
 {
     asio::thread_pool pool(threads);
     holdfast::locker locker(pool.get_executor(), memory());
@@ -145,8 +145,8 @@ BOOST_DATA_TEST_CASE(so_it_may_from_a_timer_beside_it, (std::vector<std::size_t>
     BOOST_TEST(failed == 0);
 }
 
-// A body that has gone to another executor, and ends there.
-BOOST_AUTO_TEST_CASE(the_body_may_end_off_its_strand)
+// The body moves to another executor and ends there.
+BOOST_AUTO_TEST_CASE(the_body_may_end_on_another_executor)
 {
     asio::thread_pool pool(2), elsewhere(1);
     holdfast::locker locker(pool.get_executor(), memory());
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(the_signal_may_outlive_the_context)
         holdfast::lock(locker, unique_name())
             .hold(never_end,
                 asio::bind_cancellation_slot(signal.slot(), [kept](const std::exception_ptr&) {
-                    BOOST_ERROR("there was nobody to run this");
+                    BOOST_ERROR("the handler ran although its context was destroyed");
                 }));
         run_until(io, [&] { return locker.stats().held == 1; });
     }

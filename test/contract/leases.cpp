@@ -1,4 +1,4 @@
-// The lease as an object.
+// The class lease.
 #include "contract/backend_contract.hpp"
 
 namespace holdfast::test {
@@ -6,7 +6,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(leases)
 
-BOOST_DATA_TEST_CASE(the_destructor_gives_back, every_backend, each)
+BOOST_DATA_TEST_CASE(the_destructor_releases, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         {
@@ -20,13 +20,13 @@ BOOST_DATA_TEST_CASE(the_destructor_gives_back, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_move_leaves_nothing_behind, every_backend, each)
+BOOST_DATA_TEST_CASE(a_moved_from_lease_is_empty, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
         const auto fence = held.fence();
         lease moved(std::move(held));
-        BOOST_TEST(!held); // NOLINT: what a moved-from lease is, is promised
+        BOOST_TEST(!held); // NOLINT: the state of a moved-from lease is documented
         BOOST_TEST(!held.held());
         BOOST_TEST(!held.fence());
         BOOST_TEST(held.resource().empty());
@@ -34,11 +34,11 @@ BOOST_DATA_TEST_CASE(a_move_leaves_nothing_behind, every_backend, each)
         BOOST_TEST(moved.held());
         BOOST_TEST(bool(moved.fence() == fence));
 
-        held = lease(); // neither the destructor nor an assignment of the old one releases
+        held = lease(); // an assignment to the moved-from lease does not release
         lease other = co_await s.lock(1).try_acquire();
         BOOST_TEST(!other);
 
-        moved = lease(); // this one does
+        moved = lease(); // this assignment does
         lease next = co_await s.lock(1).acquire(5s);
         BOOST_TEST(next.held());
     });
@@ -54,7 +54,7 @@ BOOST_DATA_TEST_CASE(a_self_move_keeps_the_lease, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(an_empty_lease_says_not_held, every_backend, each)
+BOOST_DATA_TEST_CASE(an_empty_lease_reports_not_held, every_backend, each)
 {
     play(each.make(), 1, [](scene&) -> task {
         lease none;
@@ -70,7 +70,7 @@ BOOST_DATA_TEST_CASE(an_empty_lease_says_not_held, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_release_ends_the_wait_for_a_loss, every_backend, each)
+BOOST_DATA_TEST_CASE(a_release_completes_lost, every_backend, each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -97,7 +97,7 @@ task compare_tokens(scene& s, bool fenced)
     }
 }
 
-BOOST_DATA_TEST_CASE(fencing_tokens_grow_where_there_are_any, every_backend, each)
+BOOST_DATA_TEST_CASE(fencing_tokens_increase_where_supported, every_backend, each)
 {
     play(each.make(), 2, [&](scene& s) { return compare_tokens(s, each.fenced); });
 }

@@ -1,4 +1,4 @@
-// Those who wait: order, end, cancellation, closing.
+// Waiters: order, timeout, cancellation, closing.
 #include "contract/backend_contract.hpp"
 
 namespace holdfast::test {
@@ -6,10 +6,10 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(waiting)
 
-task take_turn(holdfast::lock lock, int who, std::vector<int>& order)
+task take_turn(holdfast::lock lock, int waiter, std::vector<int>& order)
 {
     lease held = co_await lock.acquire(20s);
-    order.push_back(who);
+    order.push_back(waiter);
     co_await pause(1ms);
     co_await held.release();
 }
@@ -19,16 +19,16 @@ BOOST_DATA_TEST_CASE(local_waiters_are_served_in_order, every_backend, each)
     scene s(each.make());
     std::vector<int> order, expected;
     std::vector<task> all;
-    for (int who = 0; who < 10; ++who) {
-        all.push_back(take_turn(s.lock(0), who, order));
-        expected.push_back(who);
+    for (int waiter = 0; waiter < 10; ++waiter) {
+        all.push_back(take_turn(s.lock(0), waiter, order));
+        expected.push_back(waiter);
     }
     run(s.io, std::move(all));
     BOOST_TEST(order == expected, boost::test_tools::per_element());
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(the_end_of_the_wait_says_contended, every_backend, each)
+BOOST_DATA_TEST_CASE(a_wait_that_times_out_reports_contended, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -45,7 +45,7 @@ BOOST_DATA_TEST_CASE(the_end_of_the_wait_says_contended, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_wait_of_nothing_asks_once, every_backend, each)
+BOOST_DATA_TEST_CASE(a_wait_of_zero_makes_one_attempt, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire(0ms);
@@ -96,7 +96,7 @@ BOOST_DATA_TEST_CASE(a_cancelled_waiter_leaves_the_queue, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_waiter_that_has_asked_the_store_can_be_cancelled, every_backend, each)
+BOOST_DATA_TEST_CASE(a_waiter_with_an_attempt_can_be_cancelled, every_backend, each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -112,7 +112,7 @@ BOOST_DATA_TEST_CASE(a_waiter_that_has_asked_the_store_can_be_cancelled, every_b
     });
 }
 
-BOOST_DATA_TEST_CASE(close_ends_those_who_wait_and_tells_those_who_hold, every_backend, each)
+BOOST_DATA_TEST_CASE(close_ends_waits_and_tells_holders_to_stop, every_backend, each)
 {
     scene s(each.make(), 2);
     const auto options = brief(10s);
@@ -145,7 +145,7 @@ BOOST_DATA_TEST_CASE(close_ends_those_who_wait_and_tells_those_who_hold, every_b
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(a_locker_that_goes_gives_back_what_nobody_holds, every_backend, each)
+BOOST_DATA_TEST_CASE(a_destroyed_locker_releases_dropped_leases, every_backend, each)
 {
     scene s(each.make(), 1);
     {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-// The calls into the library whose instructions are counted: callgrind is told to count inside of
-// these functions, by their names, and nowhere else. Never one inside another.
+// The calls into the library whose instructions are counted. callgrind counts only inside these
+// functions, which it finds by their names. They never call each other.
 namespace counted {
 
 holdfast::core::slot_id acquire(holdfast::core::locker_core& locker, std::uint64_t tag,
@@ -26,5 +26,5 @@ void receive(
 
 } // namespace counted
 
-// Entering it sets the count to 0: what went before was the warm-up.
+// Sets the count to 0, after the warm-up.
 void begin_to_count();

@@ -1,6 +1,5 @@
-// Acquires and releases through the cores of the library, over five modelled nodes, so that its
-// instructions can be counted: see count. Everything is the same in each run: no socket, no clock,
-// no randomness.
+// Acquires and releases through the cores of the library, on five modelled nodes, for counting its
+// instructions; see count. Every run is the same: no sockets, no clock, no randomness.
 #include "counted.hpp"
 
 #include "redis/redlock_core.hpp"
@@ -20,10 +19,10 @@ using namespace std::chrono_literals;
 using test::redis_model;
 
 constexpr std::size_t node_count = 5;
-constexpr std::size_t resources = 64; // in turn
+constexpr std::size_t resources = 64; // used in turn
 constexpr std::size_t warm_up = 3 * resources;
 
-// Other bits each time, and the same in each run.
+// Different bits at each call, but the same in each run.
 class counter final : public core::entropy {
 public:
     bool fill(std::span<std::byte> out) noexcept override
@@ -86,12 +85,12 @@ public:
         now_ += 100us;
         serve_all();
         if (expect(core::effect_kind::released).outcome != release_outcome::released)
-            throw std::runtime_error("it was not released");
+            throw std::runtime_error("the lease was not released");
     }
 
 private:
-    // As the shell does: all that is to be sent to a node at once, and what each node answers on
-    // its own, with a look at what follows from it.
+    // Works like io: sends all output to a node at once, reads each node's answers on their own,
+    // and handles the effects after each.
     void serve_all()
     {
         for (bool changed = true; changed;) {
@@ -126,7 +125,7 @@ private:
             if (e.kind == wanted)
                 return e;
         }
-        throw std::runtime_error("what was expected did not happen");
+        throw std::runtime_error("an expected effect is missing");
     }
 
     core::time_point now_ = test::start;

@@ -1,5 +1,6 @@
-// Several processes, so to speak, that want one resource: whose turn it is, and what is lost when
-// the queue between them is. The ttl is long: a waiter that waited for its end would come too late.
+// Several lockers, like separate processes, contend for one resource: the order of their turns, and
+// the loss of the queue between them. The ttl is long: a waiter that waited for its end would time
+// out.
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(contention)
 
-constexpr auto in_time = 5s; // to notice what was lost; a fraction of the ttl
+constexpr auto in_time = 5s; // limit for noticing a loss; a fraction of the ttl
 
 lock_options patient()
 {
@@ -35,14 +36,14 @@ std::uint64_t commands(scene& s, std::size_t locker)
     return all;
 }
 
-// Enough for the looks of one waiter during a turn, less than an attempt on five nodes: that takes
-// five requests and five deletions. A waiter looks once every 32 ms at most.
-std::uint64_t most_looks(steady::time_point began)
+// Enough for the polls of one waiter during a turn, but fewer than an attempt on five nodes needs:
+// five requests and five deletions. A waiter polls once every 32 ms at most.
+std::uint64_t most_polls(steady::time_point began)
 {
     return 3u * (1u + static_cast<std::uint64_t>((steady::now() - began) / 32ms));
 }
 
-// Waits until a locker sends nothing more: what an attempt left behind is deleted.
+// Waits until a locker sends no more requests: the deletions after an attempt are done.
 task becomes_quiet(scene& s, std::size_t locker)
 {
     const auto deadline = steady::now() + in_time;
@@ -54,11 +55,11 @@ task becomes_quiet(scene& s, std::size_t locker)
     }
 }
 
-// A wait of locker `which` that stands in the queue at one of the nodes.
-task stand_in_the_queue(scene& s, cluster& c, std::size_t which, call<lease>& wait)
+// Starts a wait of locker `which` and returns when it is in the queue at one of the nodes.
+task wait_in_the_queue(scene& s, cluster& c, std::size_t which, call<lease>& wait)
 {
     const std::string queue = s.resource + ":holdfast:queue";
-    const auto length = [&] { // who waits for long, stands in several queues
+    const auto length = [&] { // after a long wait a waiter is in several queues
         std::set<std::string> all;
         for (auto& node : c.nodes) {
             std::istringstream places(node.command({"ZRANGE", queue, "0", "-1"}));
@@ -98,7 +99,7 @@ task take_turns(scene& s, cluster& c)
     lease held = co_await s.lock(0, patient()).acquire();
     std::deque<call<lease>> waits(lockers);
     for (std::size_t i = 1; i < lockers; ++i) {
-        co_await stand_in_the_queue(s, c, i, waits[i]);
+        co_await wait_in_the_queue(s, c, i, waits[i]);
         co_await becomes_quiet(s, i);
     }
     for (std::size_t i = 1; i < lockers; ++i) {
@@ -110,17 +111,18 @@ task take_turns(scene& s, cluster& c)
         co_await be_granted(waits[i]);
         for (std::size_t k = i + 1; k < lockers; ++k) {
             BOOST_TEST(!waits[k].done()); // first come, first served
-            BOOST_TEST(commands(s, k) - before[k] <= most_looks(began));
+            BOOST_TEST(commands(s, k) - before[k] <= most_polls(began));
         }
-        // Of 21 requests of a turn, which unit tests name one by one, the two send all.
+        // A turn takes 21 requests, which are listed in unit tests. The two lockers send all of
+        // them.
         const auto turn = commands(s, i - 1) - before[i - 1] + commands(s, i) - before[i];
-        BOOST_TEST(turn <= 30u + most_looks(began));
+        BOOST_TEST(turn <= 30u + most_polls(began));
         held = std::move(waits[i].result<lease>());
     }
     co_await held.release();
 }
 
-BOOST_AUTO_TEST_CASE(a_release_is_the_next_process_s_turn)
+BOOST_AUTO_TEST_CASE(a_release_hands_off_to_the_next_process)
 {
     cluster c(5);
     play(c.store(), 4, [&](scene& s) { return take_turns(s, c); });
@@ -131,21 +133,21 @@ task lose_the_queue(scene& s, cluster& c)
 {
     lease held = co_await s.lock(0, patient()).acquire();
     call<lease> wait;
-    co_await stand_in_the_queue(s, c, 1, wait);
+    co_await wait_in_the_queue(s, c, 1, wait);
     c.command({"DEL", s.resource + ":holdfast:queue"});
     co_await held.release();
     co_await be_granted(wait);
 }
 
-BOOST_AUTO_TEST_CASE(a_queue_that_is_lost_costs_time_only)
+BOOST_AUTO_TEST_CASE(a_lost_queue_costs_time_only)
 {
     cluster c(5);
     play(c.store(), 2, [&](scene& s) { return lose_the_queue(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Another program writes to the queue's key: waiters get the lock when it is free, those before and
-// those after.
+// Another program overwrites the queue's key. Waiters that came before and after that get the lock
+// when it is free.
 task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
 {
     lease held = co_await s.lock(0, patient()).acquire();
@@ -165,7 +167,7 @@ task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
     co_await be_granted(&first == &wait ? later : wait);
 }
 
-BOOST_AUTO_TEST_CASE(a_queue_that_becomes_other_data_costs_time_only)
+BOOST_AUTO_TEST_CASE(an_overwritten_queue_costs_time_only)
 {
     cluster c(5);
     play(c.store(), 3, [&](scene& s) {
@@ -177,11 +179,11 @@ BOOST_AUTO_TEST_CASE(a_queue_that_becomes_other_data_costs_time_only)
         [&](scene& s) { return lose_the_queue_to_other_data(s, c, "hf:q:" + s.resource); });
 }
 
-task lose_the_arbiter(scene& s, cluster& c, bool frozen)
+task lose_the_queue_node(scene& s, cluster& c, bool frozen)
 {
     lease held = co_await s.lock(0, patient()).acquire();
     call<lease> wait;
-    co_await stand_in_the_queue(s, c, 1, wait);
+    co_await wait_in_the_queue(s, c, 1, wait);
     for (auto& node : c.nodes) {
         if (node.command({"EXISTS", s.resource + ":holdfast:queue"}) != "1")
             continue;
@@ -197,30 +199,31 @@ task lose_the_arbiter(scene& s, cluster& c, bool frozen)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_arbiter_that_is_lost_costs_time_only)
+BOOST_AUTO_TEST_CASE(a_lost_queue_node_costs_time_only)
 {
     for (const bool frozen : {false, true}) {
         cluster c(5);
-        play(c.store(), 2, [&](scene& s) { return lose_the_arbiter(s, c, frozen); });
+        play(c.store(), 2, [&](scene& s) { return lose_the_queue_node(s, c, frozen); });
     }
 }
 
-// Redlock clients that know nothing of the queue.
-task share_with_a_stranger(scene& s, cluster& c)
+// Redlock clients that do not use the queue.
+task share_with_another_client(scene& s, cluster& c)
 {
-    c.command({"SET", s.resource, "a stranger", "NX", "PX", "30000"});
+    c.command({"SET", s.resource, "another client", "NX", "PX", "30000"});
     call<lease> wait;
-    co_await stand_in_the_queue(s, c, 0, wait);
+    co_await wait_in_the_queue(s, c, 0, wait);
     c.command({"DEL", s.resource});
     co_await be_granted(wait);
-    const auto refused = c.nodes[0].command({"SET", s.resource, "a stranger", "NX", "PX", "30000"});
+    const auto refused =
+        c.nodes[0].command({"SET", s.resource, "another client", "NX", "PX", "30000"});
     BOOST_TEST(refused == "(nil)");
 }
 
-BOOST_AUTO_TEST_CASE(strangers_and_we_exclude_each_other)
+BOOST_AUTO_TEST_CASE(other_clients_and_we_exclude_each_other)
 {
     cluster c(5);
-    play(c.store(), 1, [&](scene& s) { return share_with_a_stranger(s, c); });
+    play(c.store(), 1, [&](scene& s) { return share_with_another_client(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
@@ -237,7 +240,7 @@ task share_without_a_queue(scene& s)
     }
 }
 
-// A store whose nodes know us by a user of these rights only.
+// A store that logs in at the nodes as a user with these rights only.
 backend as_user(cluster& c, std::vector<std::string> rights)
 {
     std::vector<endpoint> nodes;
@@ -251,7 +254,7 @@ backend as_user(cluster& c, std::vector<std::string> rights)
     return redlock(nodes);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_queue_locks_work)
+BOOST_AUTO_TEST_CASE(locks_work_without_a_queue)
 {
     cluster c(3);
     const std::vector<std::string> rights{"-@all", "+hello", "+auth", "+client|setname", "+info",
@@ -261,7 +264,7 @@ BOOST_AUTO_TEST_CASE(without_a_queue_locks_work)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// What stands in the README behind the keys.
+// The rights that the README lists after the keys.
 std::vector<std::string> rights_of_the_readme()
 {
     std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
@@ -278,9 +281,10 @@ task use_everything(scene& s, cluster& c)
 {
     lease held = co_await s.lock(0, patient()).acquire();
     call<lease> first, second;
-    co_await stand_in_the_queue(s, c, 1, first);
-    co_await stand_in_the_queue(s, c, 2, second);
-    // The arbiter is asked who is the first, and to tell of changes; the holder renews.
+    co_await wait_in_the_queue(s, c, 1, first);
+    co_await wait_in_the_queue(s, c, 2, second);
+    // The waiter asks the queue node for the first waiter, and for notifications of changes. The
+    // holder renews.
     const auto told = [&] {
         return std::any_of(c.nodes.begin(), c.nodes.end(), [](auto& node) {
             return node.command({"INFO", "clients"}).find("tracking_clients:0") ==
@@ -295,7 +299,7 @@ task use_everything(scene& s, cluster& c)
     co_await first.result<lease>().release();
     co_await be_granted(second);
 
-    // A hand-off: whether others wait is asked in time.
+    // A transfer: the locker asks in advance whether other processes wait.
     lock_options brief = patient();
     brief.handoff_limit = 1;
     call<lease> third;
@@ -305,9 +309,9 @@ task use_everything(scene& s, cluster& c)
     co_await third.result<lease>().release();
 }
 
-// No node has refused a command for want of rights; the names of the library itself are nice to
-// have.
-BOOST_AUTO_TEST_CASE(the_readme_names_all_the_rights_that_are_needed)
+// No node may have refused a command for lack of rights. The rights for the library's name are
+// optional.
+BOOST_AUTO_TEST_CASE(the_readme_lists_all_necessary_rights)
 {
     cluster c(3);
     const auto rights = rights_of_the_readme();

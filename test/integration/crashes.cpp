@@ -1,4 +1,4 @@
-// Processes that end by SIGKILL: nodes with and without an append-only file, and workers.
+// Processes killed by SIGKILL: nodes with and without an append-only file, and workers.
 #include "integration/scenarios.hpp"
 
 namespace holdfast::test {
@@ -18,7 +18,7 @@ void restart_node(redis_server& node)
     node.restart();
 }
 
-// A crashed node comes back empty, but only when every lease that it had a vote in is over.
+// A crashed node comes back empty, but only after the end of every lease for which it had voted.
 trouble crash(contended_cluster& all, std::size_t count)
 {
     const auto begin = [&all, count] {
@@ -48,7 +48,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_of_nodes_ends_leases_in_time_and_recovers, co
 BOOST_FIXTURE_TEST_CASE(
     nodes_with_an_append_only_file_may_all_crash_and_come_back_at_once, contended_cluster)
 {
-    const auto ttl = 3s; // with time to start three servers
+    const auto ttl = 3s; // long enough to start three servers
     start(append_only, long_job(ttl));
     worker& holder = workers.wait_for_holder();
     for (int i = 0; i < 3; ++i) {
@@ -62,11 +62,12 @@ BOOST_FIXTURE_TEST_CASE(
     expect_nothing_left(*nodes);
 }
 
-// One in this process, as the checker wants it.
+// A hold of this process, for the checker.
 struct one_hold {
-    one_hold(std::uint64_t who, const lease& held)
+    one_hold(std::uint64_t holder, const lease& held)
         : from(steady::now()),
-          all{held.resource(), who, from.time_since_epoch(), held.valid_until().time_since_epoch()}
+          all{held.resource(), holder, from.time_since_epoch(),
+              held.valid_until().time_since_epoch()}
     {}
     steady::time_point from;
     holding all;
@@ -80,7 +81,7 @@ lock_options without_renewal(std::chrono::milliseconds ttl)
     return options;
 }
 
-// Until the node has been connected to so many times.
+// Waits until there have been so many connections to the node.
 task connect(holdfast::locker& all, std::uint64_t times)
 {
     while (all.stats().nodes.at(0).connects < times)
@@ -102,21 +103,22 @@ task contend_for_one_node(scene& s, redis_server& node)
     BOOST_TEST((steady::now() >= first.valid_until()));
 }
 
-BOOST_AUTO_TEST_CASE(a_node_with_an_append_only_file_keeps_its_word_through_a_crash)
+BOOST_AUTO_TEST_CASE(a_node_with_an_append_only_file_keeps_its_grants_through_a_crash)
 {
     cluster c(1, append_only);
     play(c.store(), 2, [&](scene& s) { return contend_for_one_node(s, c.nodes[0]); });
 }
 
-// The first holder has the votes of nodes 0 and 1; then node 1 crashes, and is back empty `away`
-// later; the second asks for the votes of nodes 1 and 2. Both holds, for the checker.
+// The first holder has the votes of nodes 0 and 1. Then node 1 crashes and comes back empty, if
+// `delayed` after one ttl. The second holder asks nodes 1 and 2 for their votes. Records both holds
+// for the checker.
 task forget_one_of_two_votes(
     scene& s, cluster& c, lock_options options, bool delayed, std::vector<holding>& history)
 {
     c.nodes[2].kill();
     lease first = co_await s.lock(0, options).acquire();
     history.push_back(one_hold(1, first).all);
-    co_await pause(1s); // twice what a node is waited for: the third gets no late request
+    co_await pause(1s); // twice the node timeout: node 2 gets no late request
     c.nodes[2].restart();
     BOOST_TEST(c.nodes[2].command({"DBSIZE"}) == "0");
     BOOST_TEST(c.nodes[1].command({"DBSIZE"}) == "1");
@@ -129,17 +131,17 @@ task forget_one_of_two_votes(
     BOOST_TEST(first.held() != delayed);
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_forgets_and_is_back_at_once_can_let_a_second_holder_in)
+BOOST_AUTO_TEST_CASE(a_node_that_comes_back_empty_at_once_can_admit_a_second_holder)
 {
     cluster c(3);
     std::vector<holding> history;
     play(c.store(), 2, [&](scene& s) {
         return forget_one_of_two_votes(s, c, without_renewal(8s), false, history);
     });
-    BOOST_TEST(overlaps(history).size() == 1u); // the limit that is documented; see the next
+    BOOST_TEST(overlaps(history).size() == 1u); // a documented limit; see the next test
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_forgets_and_stays_away_for_a_ttl_does_not)
+BOOST_AUTO_TEST_CASE(a_node_that_comes_back_empty_after_a_ttl_does_not)
 {
     cluster c(3);
     std::vector<holding> history;
@@ -150,10 +152,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_forgets_and_stays_away_for_a_ttl_does_not)
     BOOST_TEST(overlaps(history).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_killed_worker_is_followed_when_its_lease_is_over, contended_cluster)
+BOOST_FIXTURE_TEST_CASE(a_killed_worker_is_succeeded_when_its_lease_has_ended, contended_cluster)
 {
     start();
-    for (const auto life : {0ms, 1100ms}) { // before a renewal, and after some
+    for (const auto life : {0ms, 1100ms}) { // before the first renewal, and after several
         std::this_thread::sleep_for(life);
         for (const std::string resource : {"long", "short"}) {
             worker& holder = workers.wait_for_holder(resource);

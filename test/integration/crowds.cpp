@@ -1,4 +1,4 @@
-// A burst: as many coroutines as a flash sale has customers, each with a lock of its own, at once.
+// A burst: as many coroutines as a flash sale has customers acquire a lock each, at the same time.
 #include "support/cluster.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -14,7 +14,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(crowds)
 
 constexpr std::size_t crowd = HOLDFAST_CROWD;
-constexpr std::size_t bystanders = 1'000; // hold leases all the while
+constexpr std::size_t bystanders = 1'000; // hold leases during the burst
 constexpr auto time_limit = 60s;
 
 std::size_t keys_on(redis_server& node)
@@ -27,7 +27,7 @@ backend default_store(const cluster& c)
     return redlock(endpoints(c.nodes));
 }
 
-// What came of many acquires, each of another resource.
+// The results of many acquires, each of another resource.
 struct leases_of_many {
     std::vector<lease> held;
     std::map<std::string, std::size_t> failures; // by message
@@ -58,9 +58,9 @@ struct leases_of_many {
     }
 };
 
-// Attempts that all go out at once time out in our own backlog, are deleted and made again, and
-// renewals are left out meanwhile.
-BOOST_AUTO_TEST_CASE(all_are_granted_and_leases_beside_them_are_kept)
+// If all attempts were sent at once, they would time out in our own backlog, be deleted and be
+// repeated, and renewals would be skipped meanwhile.
+BOOST_AUTO_TEST_CASE(all_are_granted_and_other_leases_are_kept)
 {
     cluster c(3);
     scene s(default_store(c));
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(all_are_granted_and_leases_beside_them_are_kept)
     BOOST_TEST(burst.held.size() == crowd);
     burst.held.clear();
 
-    // Until each lease has been renewed since.
+    // Waits until each lease has been renewed since.
     const auto renewed = s.locker().stats().renewals + 2 * bystanders;
     run_until(s.io, [&] { return s.locker().stats().renewals >= renewed; });
     for (const lease& each : kept.held)
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(all_are_granted_and_leases_beside_them_are_kept)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// However long that takes, as long as nodes confirm it.
-BOOST_AUTO_TEST_CASE(who_closes_leaves_no_key_behind)
+// There is no time limit while nodes confirm releases.
+BOOST_AUTO_TEST_CASE(close_deletes_all_keys)
 {
     cluster c(3);
     scene s(default_store(c));

@@ -1,4 +1,4 @@
-// What a lock is for: nobody is in the critical section together with another.
+// The purpose of a lock: no two holders are in the critical section at the same time.
 #include "support/child_process.hpp"
 #include "support/cluster.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(exclusion)
 
-// A number in a Redis server of its own, read and written as a careless program would.
+// A number in a separate Redis server, read and written without any protection but the lock.
 class shared_number {
 public:
     explicit shared_number(const redis_server& server) : port_(server.port()) {}
@@ -52,13 +52,13 @@ task add(worker& w, lock_options options, int times, steady::duration work)
         co_await w.number.add_one(work);
         const release_outcome outcome = co_await held.release();
         if (outcome != release_outcome::released)
-            throw std::runtime_error("the lease was over before the work");
+            throw std::runtime_error("the lease ended before the work");
     }
     co_await w.locker.close();
 }
 
-// Runs the workers on two threads, each with a locker of its own, as if in processes of their own;
-// returns the number that they have come to.
+// Runs the workers on two threads, each with its own locker, like separate processes. Returns the
+// final number.
 int count_together(const std::vector<int>& times, lock_options options, steady::duration work)
 {
     cluster c(3);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(ten_workers_count_to_ten)
     BOOST_TEST(count_together(once_each, options, 100ms) == 10);
 }
 
-BOOST_AUTO_TEST_CASE(renewal_makes_work_safe_that_takes_longer_than_the_ttl)
+BOOST_AUTO_TEST_CASE(renewal_protects_work_that_takes_longer_than_the_ttl)
 {
     lock_options options;
     options.ttl = 2s;
@@ -103,7 +103,7 @@ task work_too_long(lease& held, diary& d)
     d.ends = held.valid_until();
     try {
         co_await pause(2500ms);
-        BOOST_ERROR("nobody stopped the work");
+        BOOST_ERROR("the work was not stopped");
     } catch (const boost::system::system_error&) {
         d.stopped = steady::now();
         throw;
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_lock_of_a_killed_process_is_free_after_its_ttl_and_not_
     for (const auto& url : urls(c.nodes))
         words.push_back(url);
 
-    for (const auto life : {0ms, 1500ms}) { // before its first renewal, and after some
+    for (const auto life : {0ms, 1500ms}) { // before its first renewal, and after several
         child_process holder(words);
         const auto first = holder.read_line();
         BOOST_REQUIRE(!first.empty());

@@ -1,4 +1,4 @@
-// The proxy that the other tests trust: each fault is what its name says.
+// Tests of the proxy that other tests rely on: each fault does what its name says.
 #include "support/fault_proxy.hpp"
 #include "support/redis_client.hpp"
 #include "support/redis_server.hpp"
@@ -19,14 +19,15 @@ using steady = std::chrono::steady_clock;
 
 BOOST_AUTO_TEST_SUITE(proxy)
 
-// A server, a proxy before it, and one client.
+// A server, a proxy in front of it, and one client.
 struct proxied_server {
     std::string ask(const std::vector<std::string>& words, std::chrono::milliseconds timeout = 5s)
     {
         return client.command(proxy.port(), words, timeout);
     }
 
-    // Whether the command fails with this: an error of the system, or what our client says.
+    // Whether the command fails with this text: an error of the system, or one of the test's
+    // client.
     bool fails_with(const std::string& expected, std::chrono::milliseconds timeout = 5s,
         const std::vector<std::string>& words = {"PING"})
     {
@@ -46,7 +47,7 @@ struct proxied_server {
     redis_client client;
 };
 
-BOOST_FIXTURE_TEST_CASE(passes_everything_on, proxied_server)
+BOOST_FIXTURE_TEST_CASE(forwards_everything, proxied_server)
 {
     const std::string large(1'000'000, 'x');
     BOOST_TEST(ask({"SET", "key", large}) == "OK");
@@ -55,7 +56,7 @@ BOOST_FIXTURE_TEST_CASE(passes_everything_on, proxied_server)
     BOOST_TEST(proxy.connections() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(delays_each_way, proxied_server)
+BOOST_FIXTURE_TEST_CASE(delays_each_direction, proxied_server)
 {
     ask({"PING"});
     proxy.set({.to_server = {.delay = 30ms}, .to_client = {.delay = 40ms}});
@@ -64,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(delays_each_way, proxied_server)
     BOOST_TEST((steady::now() - begin >= 70ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(holds_back_and_delivers_later, proxied_server)
+BOOST_FIXTURE_TEST_CASE(holds_bytes_and_delivers_them_later, proxied_server)
 {
     ask({"PING"});
     proxy.set({.to_server = {.held = true}});
@@ -83,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(holds_back_and_delivers_later, proxied_server)
         BOOST_REQUIRE(steady::now() < deadline);
 }
 
-BOOST_FIXTURE_TEST_CASE(swallows_replies_and_keeps_the_connection, proxied_server)
+BOOST_FIXTURE_TEST_CASE(drops_replies_and_keeps_the_connection, proxied_server)
 {
     ask({"PING"});
     proxy.set({.to_client = {.lost = true}});
@@ -94,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(swallows_replies_and_keeps_the_connection, proxied_serve
     BOOST_TEST(ask({"GET", "key"}) == "1");
 }
 
-// A connection by hand: the client above gives one up that fails.
+// A plain connection: redis_client closes a connection that fails.
 class raw_connection {
 public:
     explicit raw_connection(std::uint16_t port) : socket_(open_socket())
@@ -109,7 +110,7 @@ public:
     raw_connection& operator=(const raw_connection&) = delete;
     ~raw_connection() { ::close(socket_); }
 
-    // What comes back within a moment.
+    // Returns what arrives within 50 ms.
     std::string say(const std::string& line)
     {
         BOOST_REQUIRE(::send(socket_, line.data(), line.size(), MSG_NOSIGNAL) != -1);
@@ -122,7 +123,7 @@ private:
     int socket_;
 };
 
-BOOST_FIXTURE_TEST_CASE(lets_no_connection_go_on_after_a_gap, proxied_server)
+BOOST_FIXTURE_TEST_CASE(drops_everything_on_a_connection_with_a_gap, proxied_server)
 {
     raw_connection c(proxy.port());
     BOOST_TEST(c.say("PING\r\n") == "+PONG\r\n");
@@ -138,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(refuses_and_then_serves_on_the_same_port, proxied_server
     for (int i = 0; i < 3; ++i) {
         BOOST_TEST(ask({"PING"}) == "PONG");
         proxy.set({.new_connections = newcomers::refused});
-        BOOST_TEST(ask({"PING"}) == "PONG"); // open connections live on
+        BOOST_TEST(ask({"PING"}) == "PONG"); // open connections stay open
         client.disconnect();
         fails_with("refused");
         fails_with("refused");
@@ -163,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(resets_connections, proxied_server)
     BOOST_TEST(ask({"PING"}) == "PONG");
 }
 
-BOOST_FIXTURE_TEST_CASE(closes_connections_in_order, proxied_server)
+BOOST_FIXTURE_TEST_CASE(closes_connections_orderly, proxied_server)
 {
     ask({"PING"});
     proxy.close();
@@ -174,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(closes_connections_in_order, proxied_server)
 BOOST_FIXTURE_TEST_CASE(resets_in_the_middle_of_a_reply, proxied_server)
 {
     ask({"PING"});
-    proxy.set({.to_client = {.reset_after = 6}}); // of "+PONG\r\n"
+    proxy.set({.to_client = {.reset_after = 6}}); // in the middle of "+PONG\r\n"
     fails_with("reset");
     fails_with("reset"); // new connections as well
     proxy.set({.to_client = {.reset_after = 7}});
@@ -187,7 +188,7 @@ BOOST_FIXTURE_TEST_CASE(sends_one_byte_at_a_time, proxied_server)
     ask({"SET", "key", "0123456789"});
     proxy.set({.to_client = {.bytes_per_second = 100}});
     const auto begin = steady::now();
-    BOOST_TEST(ask({"GET", "key"}) == "0123456789"); // with 7 bytes around it
+    BOOST_TEST(ask({"GET", "key"}) == "0123456789"); // with 7 more bytes of protocol
     BOOST_TEST((steady::now() - begin >= 160ms));
 }
 
@@ -198,7 +199,7 @@ BOOST_FIXTURE_TEST_CASE(replaces_replies, proxied_server)
     BOOST_TEST(ask({"PING"}) == "wrong");
     BOOST_TEST(ask({"PING"}) == "wrong");
     proxy.set({});
-    fails_with("no reply", 50ms); // after a wrong reply none is trusted
+    fails_with("no reply", 50ms); // after a wrong reply the connection is not used any more
     BOOST_TEST(ask({"PING"}) == "PONG");
 }
 
@@ -210,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(resets_connections_while_there_is_no_server, proxied_ser
     BOOST_TEST(ask({"PING"}) == "PONG");
 }
 
-BOOST_AUTO_TEST_CASE(can_be_taken_down_with_bytes_in_it)
+BOOST_AUTO_TEST_CASE(can_be_destroyed_with_bytes_in_transit)
 {
     redis_server server;
     redis_client client;

@@ -1,4 +1,4 @@
-// Nodes that are down, refuse, or say nothing.
+// Nodes that are down, refuse requests, or are silent.
 #include "support/cluster.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(faults)
 struct fault {
     const char* name;
     void (*make)(redis_server&);
-    const char* reason; // what the statistics must say of such a node; empty: anything
+    const char* reason; // what the statistics must contain for such a node; empty: anything
     friend std::ostream& operator<<(std::ostream& out, const fault& f) { return out << f.name; }
 };
 
@@ -33,7 +33,7 @@ const std::vector<fault> all_faults{
         "OOM"},
 };
 
-void mend(cluster& c, const fault& f)
+void repair(cluster& c, const fault& f)
 {
     for (auto& node : c.nodes) {
         if (std::string_view(f.name) == "silent")
@@ -49,7 +49,7 @@ void bring_down(cluster& c, const fault& f, std::size_t count)
         f.make(c.nodes[i]);
 }
 
-// No faulty node may keep a key of ours for longer than its ttl.
+// Expects that no faulty node keeps one of our keys for longer than its ttl.
 void expect_no_keys(cluster& c, const fault& f, std::chrono::milliseconds ttl)
 {
     if (std::string_view(f.name) == "killed") {
@@ -61,7 +61,7 @@ void expect_no_keys(cluster& c, const fault& f, std::chrono::milliseconds ttl)
     BOOST_TEST(c.empty_within(ttl));
 }
 
-task acquire_in_spite_of_faults(scene& s)
+task acquire_despite_faults(scene& s)
 {
     for (int i = 0; i < 3; ++i) {
         const auto begin = steady::now();
@@ -80,27 +80,27 @@ BOOST_DATA_TEST_CASE(a_minority_with_a_fault_from_the_start_does_not_matter, all
 {
     cluster c(5);
     bring_down(c, each, 2);
-    play(c.store(), 2, acquire_in_spite_of_faults);
-    mend(c, each);
+    play(c.store(), 2, acquire_despite_faults);
+    repair(c, each);
     expect_no_keys(c, each, 10s);
 }
 
 task acquire_before_and_after(scene& s, cluster& c, const fault& f)
 {
-    co_await acquire_in_spite_of_faults(s);
+    co_await acquire_despite_faults(s);
     bring_down(c, f, 2);
-    co_await acquire_in_spite_of_faults(s);
+    co_await acquire_despite_faults(s);
 }
 
-BOOST_DATA_TEST_CASE(neither_does_one_that_comes_later, all_faults, each)
+BOOST_DATA_TEST_CASE(a_minority_with_a_later_fault_does_not_matter, all_faults, each)
 {
     cluster c(5);
     play(c.store(), 2, [&](scene& s) { return acquire_before_and_after(s, c, each); });
-    mend(c, each);
+    repair(c, each);
     expect_no_keys(c, each, 10s);
 }
 
-task fail_for_want_of_nodes(scene& s, const fault& f)
+task fail_for_lack_of_nodes(scene& s, const fault& f)
 {
     lock_options options;
     options.ttl = 2s;
@@ -117,7 +117,8 @@ task fail_for_want_of_nodes(scene& s, const fault& f)
     BOOST_REQUIRE(stats.nodes.size() == 5u);
     for (std::size_t i = 0; i < 3; ++i) {
         const auto& node = stats.nodes[i];
-        BOOST_TEST((node.last_error || !node.connected)); // it may not even have greeted us
+        BOOST_TEST(
+            (node.last_error || !node.connected)); // the handshake may not have been completed
         BOOST_TEST(!node.reason.empty());
         BOOST_TEST(node.reason.find(f.reason) != std::string::npos, node.reason);
         BOOST_TEST(text.find(node.address) != std::string::npos, text);
@@ -126,12 +127,13 @@ task fail_for_want_of_nodes(scene& s, const fault& f)
         BOOST_TEST(!stats.nodes[i].last_error, stats.nodes[i].reason);
 }
 
-BOOST_DATA_TEST_CASE(a_majority_with_a_fault_is_unreachable_and_says_why, all_faults, each)
+BOOST_DATA_TEST_CASE(
+    a_majority_with_a_fault_is_unreachable_and_the_reason_is_reported, all_faults, each)
 {
     cluster c(5);
     bring_down(c, each, 3);
-    play(c.store(), 1, [&](scene& s) { return fail_for_want_of_nodes(s, each); });
-    mend(c, each);
+    play(c.store(), 1, [&](scene& s) { return fail_for_lack_of_nodes(s, each); });
+    repair(c, each);
     expect_no_keys(c, each, 2s);
 }
 
@@ -151,7 +153,7 @@ task fail_after_a_success(scene& s, cluster& c, const fault& f)
 {
     lease held = co_await s.lock(0).acquire();
     co_await held.release();
-    co_await all_connected(s); // a majority was enough until here
+    co_await all_connected(s); // until here a majority was enough
     bring_down(c, f, 3);
     lock_options options;
     options.ttl = 2s;
@@ -166,14 +168,14 @@ task fail_after_a_success(scene& s, cluster& c, const fault& f)
     }
 }
 
-// A password that is asked for later does not touch connections that are logged in.
+// A password that is set later does not affect connections that are logged in.
 const std::vector<fault> sudden_faults{all_faults[0], all_faults[1], all_faults[3]};
 
-BOOST_DATA_TEST_CASE(so_is_one_whose_fault_comes_later, sudden_faults, each)
+BOOST_DATA_TEST_CASE(a_majority_with_a_later_fault_is_unreachable, sudden_faults, each)
 {
     cluster c(5);
     play(c.store(), 1, [&](scene& s) { return fail_after_a_success(s, c, each); });
-    mend(c, each);
+    repair(c, each);
     expect_no_keys(c, each, 2s);
 }
 

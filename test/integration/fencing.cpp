@@ -1,5 +1,5 @@
-// Leases with fencing tokens, on real nodes: that tokens only grow, whoever is granted them and
-// whatever nodes forget, and what is said where there can be none.
+// Leases with fencing tokens, on real nodes: tokens only increase, for all holders and even when
+// nodes lose data. Errors are reported where no token is possible.
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(fencing_tokens)
 
-// The nodes are new.
+// Options for new nodes.
 fencing_options new_nodes()
 {
     fencing_options fence;
@@ -21,7 +21,7 @@ fencing_options new_nodes()
     return fence;
 }
 
-// What the lock protects: it refuses a token that is not larger than all before.
+// The store that the lock protects. It refuses a token that is not larger than all earlier ones.
 struct fenced_store {
     std::uint64_t largest = 0;
     std::size_t writes = 0;
@@ -52,8 +52,8 @@ task write_often(scene& s, std::size_t which, fenced_store& store, int times)
     }
 }
 
-// Two coroutines of each locker: leases are handed over in the process, too.
-BOOST_AUTO_TEST_CASE(every_lease_has_a_larger_token_than_those_before)
+// With two coroutines per locker, leases are also transferred within the process.
+BOOST_AUTO_TEST_CASE(every_lease_has_a_larger_token_than_earlier_ones)
 {
     constexpr std::size_t lockers = 4;
     constexpr int times = 50;
@@ -79,7 +79,7 @@ std::string counter_of(const scene& s)
     return "hf:f:" + s.resource;
 }
 
-// What is reserved for who asks alone.
+// The end of the block of tokens that is reserved for a single waiter.
 std::string end_of_block(std::uint64_t token)
 {
     return std::to_string(token + 63);
@@ -90,7 +90,7 @@ std::uint64_t tokens_of(std::chrono::system_clock::time_point when)
     return static_cast<std::uint64_t>(when.time_since_epoch() / 1ms) * 1024;
 }
 
-// The reason that the locker tells of a node.
+// The reason that the locker reports for a node.
 std::string reason(scene& s, std::size_t node)
 {
     return s.locker().stats().nodes.at(node).reason;
@@ -118,13 +118,13 @@ task hand_on(scene& s)
     co_await third.release();
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_in_the_same_process_has_the_next_token)
+BOOST_AUTO_TEST_CASE(the_next_holder_in_the_same_process_has_the_next_token)
 {
     cluster c(3);
     play(c.fenced_store(new_nodes()), 1, [](scene& s) { return hand_on(s); });
 }
 
-// A node whose counter is behind is raised, and one that has lost it gets it back with a renewal.
+// A counter that is behind is raised by write-back. A renewal restores a counter that was lost.
 task keep_counters_up(scene& s, cluster& c)
 {
     const auto all_store = [&](const std::string& expected) {
@@ -132,7 +132,8 @@ task keep_counters_up(scene& s, cluster& c)
             return node.command({"GET", counter_of(s)}) == expected;
         });
     };
-    const std::uint64_t far = tokens_of(std::chrono::system_clock::now() + 20s); // as far as may be
+    const std::uint64_t far =
+        tokens_of(std::chrono::system_clock::now() + 20s); // the furthest allowed
     c.command({"SET", counter_of(s), std::to_string(far - 1)}, 2);
     lease held = co_await s.lock(0, patient()).acquire();
     BOOST_TEST(*held.fence() == far);
@@ -148,14 +149,14 @@ task keep_counters_up(scene& s, cluster& c)
     co_await held.release();
 }
 
-BOOST_AUTO_TEST_CASE(no_node_stays_behind)
+BOOST_AUTO_TEST_CASE(counters_are_written_back)
 {
     cluster c(3);
     play(c.fenced_store(new_nodes()), 1, [&](scene& s) { return keep_counters_up(s, c); });
 }
 
-// A node that was restarted, or emptied, has forgotten leases and tokens. It stays out until its
-// quarantine is over; with two of three, so does everybody.
+// A node that was restarted or emptied has lost leases and tokens. It grants nothing until its
+// quarantine is over. If that is true for two nodes of three, no lock is granted.
 holdfast::lock brief_lock(scene& s)
 {
     lock_options options;
@@ -171,7 +172,7 @@ task write_once(scene& s, fenced_store& store)
     co_await held.release();
 }
 
-// A lease needs a majority; here all nodes are to have been used.
+// A lease needs only a majority; this makes sure that all nodes have been used.
 task be_known_everywhere(scene& s, cluster& c, fenced_store& store)
 {
     co_await write_once(s, store);
@@ -185,7 +186,7 @@ task stay_out(scene& s, cluster& c, fenced_store& store)
     const auto deadline = steady::now() + 5s;
     while (!has(reason(s, 0), words) && steady::now() < deadline)
         co_await pause(5ms);
-    BOOST_TEST(has(reason(s, 0), words), reason(s, 0)); // before anybody wants a lock
+    BOOST_TEST(has(reason(s, 0), words), reason(s, 0)); // before any attempt
     co_await write_once(s, store);
     BOOST_TEST(c.nodes[0].command({"EXISTS", "hf:f:stock"}) == "0"); // it has not granted
 
@@ -193,11 +194,11 @@ task stay_out(scene& s, cluster& c, fenced_store& store)
     const auto begin = steady::now();
     auto [why, none] = co_await brief_lock(s).acquire(1s, no_throw);
     BOOST_TEST(why == errc::fencing_unavailable, why.message());
-    BOOST_TEST((steady::now() - begin > 950ms)); // it was waited for
+    BOOST_TEST((steady::now() - begin > 950ms)); // the attempt waited for it
     BOOST_TEST(has(reason(s, 1), words), reason(s, 1));
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_has_forgotten_stays_out)
+BOOST_AUTO_TEST_CASE(a_node_that_lost_its_data_grants_nothing)
 {
     cluster c(3);
     fenced_store store;
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_quarantine_is_waited_for)
     BOOST_TEST(store.writes == 2u);
 }
 
-// What nobody but a person can mend ends the wait at once, in words that say what it is.
+// A fault that an operator must fix ends the wait at once, with a message that describes it.
 task be_refused(scene& s, errc expected, std::string words)
 {
     const auto begin = steady::now();
@@ -254,13 +255,13 @@ task meet_spoilt_keys(scene& s, cluster& c)
     co_await held.release();
 }
 
-BOOST_AUTO_TEST_CASE(keys_that_are_spoilt_are_named)
+BOOST_AUTO_TEST_CASE(the_message_names_spoilt_keys)
 {
     cluster c(3);
     play(c.fenced_store(new_nodes()), 1, [&](scene& s) { return meet_spoilt_keys(s, c); });
 }
 
-BOOST_AUTO_TEST_CASE(clients_must_agree)
+BOOST_AUTO_TEST_CASE(clients_must_have_the_same_settings)
 {
     cluster c(3);
     fenced_store store;
@@ -278,8 +279,8 @@ BOOST_AUTO_TEST_CASE(clients_must_agree)
     BOOST_TEST(store.writes == 2u);
 }
 
-// All rights that the README names: those of the least-privileged user, which is the only text of
-// it with such words, and those that fencing needs in addition.
+// All rights that the README lists: those of the least-privileged user, and those that fencing
+// needs in addition. No other text of the README has words of this form.
 std::vector<std::string> rights_of_the_readme()
 {
     std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
@@ -296,13 +297,13 @@ std::vector<std::string> rights_of_the_readme()
 task hold_and_extend(scene& s)
 {
     lease held = co_await s.lock(0, patient()).acquire();
-    co_await pause(1200ms); // those who wait look at all nodes meanwhile
+    co_await pause(1200ms); // meanwhile waiters look at all nodes
     co_await held.extend();
     co_await held.release();
 }
 
-// No node has refused a command for want of rights.
-BOOST_AUTO_TEST_CASE(the_readme_names_all_the_rights_that_are_needed)
+// No node may have refused a command for lack of rights.
+BOOST_AUTO_TEST_CASE(the_readme_lists_all_necessary_rights)
 {
     cluster c(3);
     std::vector<std::string> command{

@@ -1,4 +1,5 @@
-// What the README says of deploying fenced mode, and of what one sees when something is wrong.
+// The README's statements about the deployment of fenced mode, and about the visible signs of
+// errors.
 #include "support/cluster.hpp"
 
 #include <stdexcept>
@@ -46,7 +47,7 @@ task acquire_once(scene& s, std::size_t which = 0)
     co_await held.release();
 }
 
-// The first start: until every node has been told that it is new.
+// The first start. Returns when every node has a record of fencing.
 task deploy(scene& s, cluster& c)
 {
     co_await acquire_once(s);
@@ -65,13 +66,13 @@ task wait_out_a_quarantine(scene& s)
     co_await acquire_once(s);
     BOOST_TEST((steady::now() - asked >= quarantine - 100ms));
     BOOST_TEST((steady::now() - asked < quarantine + 5s));
-    // The other nodes began theirs a moment later.
+    // The other nodes began their quarantine a moment later.
     while (says(s, "quarantine") && steady::now() - asked < quarantine + 5s)
         co_await acquire_once(s);
     BOOST_TEST(!says(s, "quarantine"));
 }
 
-BOOST_AUTO_TEST_CASE(new_nodes_are_in_quarantine_unless_they_are_said_to_be_new)
+BOOST_AUTO_TEST_CASE(new_nodes_are_in_quarantine_unless_declared_new)
 {
     cluster c(3);
     play(c.fenced_store(old_nodes()), 1, wait_out_a_quarantine);
@@ -95,7 +96,7 @@ task live_with_a_restarted_node(scene& s, cluster& c)
     BOOST_TEST(says(s, "in quarantine for another "));
 }
 
-// Nobody notices, but whoever reads the statistics.
+// This is visible only in the statistics.
 BOOST_AUTO_TEST_CASE(a_restarted_minority_is_in_quarantine_and_locks_are_granted)
 {
     cluster c(3);
@@ -123,7 +124,7 @@ task keep_through_a_restart(scene& s, cluster& c)
     lease held = co_await s.lock(0, brief(10s, quarantine)).acquire();
     for (auto& node : c.nodes)
         node.restart();
-    // Another's request begins the quarantine.
+    // The request of another locker begins the quarantine.
     const holdfast::lock other(s.locker(1), "other", brief(1s));
     auto [ec, none] = co_await other.acquire(no_throw);
     BOOST_TEST(ec == errc::fencing_unavailable, ec.message());
@@ -134,7 +135,7 @@ task keep_through_a_restart(scene& s, cluster& c)
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-BOOST_AUTO_TEST_CASE(leases_that_nodes_still_have_are_renewed_and_released_in_quarantine)
+BOOST_AUTO_TEST_CASE(leases_that_nodes_have_kept_are_renewed_and_released_in_quarantine)
 {
     cluster c(3, {"--appendonly", "yes", "--appendfsync", "always"});
     play(c.fenced_store(new_nodes()), 2, [&](scene& s) { return keep_through_a_restart(s, c); });
@@ -176,7 +177,7 @@ task meet_spoilt_counters(scene& s, cluster& c)
     co_await acquire_once(s);
 }
 
-BOOST_AUTO_TEST_CASE(a_spoilt_counter_is_named_and_can_be_deleted)
+BOOST_AUTO_TEST_CASE(a_spoilt_counter_is_reported_and_can_be_deleted)
 {
     cluster c(3);
     play(c.fenced_store(new_nodes()), 1, [&](scene& s) { return meet_spoilt_counters(s, c); });
@@ -207,7 +208,7 @@ task hold_beside_each_other(scene& plain, scene& fenced)
     co_await two.release();
 }
 
-// Why all clients must choose alike.
+// This is why all clients must use the same mode.
 BOOST_AUTO_TEST_CASE(clients_with_and_without_fencing_do_not_exclude_each_other)
 {
     cluster c(3);

@@ -1,5 +1,5 @@
-// Workers that stop (SIGSTOP) and go on later, as in a debugger or in a machine that is out of
-// memory. What nodes do in that state is with the other states of servers.
+// Workers that are stopped (SIGSTOP) and continue later, as in a debugger or on a machine that is
+// out of memory. Frozen nodes are tested in server_states.cpp.
 #include "integration/scenarios.hpp"
 
 namespace holdfast::test {
@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(freezes)
 
-BOOST_FIXTURE_TEST_CASE(a_frozen_holder_is_followed_when_its_lease_is_over, contended_cluster)
+BOOST_FIXTURE_TEST_CASE(a_frozen_holder_is_succeeded_when_its_lease_has_ended, contended_cluster)
 {
     start();
     worker& holder = workers.wait_for_holder();
@@ -21,13 +21,14 @@ BOOST_FIXTURE_TEST_CASE(a_frozen_holder_is_followed_when_its_lease_is_over, cont
     const auto end = workers.wait_for_end(holder);
     BOOST_TEST((*end.over > thawed));
     BOOST_TEST((end.why == "lost" || end.why == "expired"));
-    BOOST_TEST((end.valid_until == last.valid_until));  // it never believed in a longer one
-    BOOST_TEST(holder.read().numbers.empty());          // and did not write
-    workers.wait_for_renewals(next, 3 * job{}.ttl / 2); // nor touch what was not its own
+    BOOST_TEST((end.valid_until == last.valid_until)); // it never assumed a longer validity
+    BOOST_TEST(holder.read().numbers.empty());         // it did not write
+    workers.wait_for_renewals(
+        next, 3 * job{}.ttl / 2); // it did not touch the key of the next holder
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_freeze_that_is_short_against_the_ttl_costs_nothing, contended_cluster)
+BOOST_FIXTURE_TEST_CASE(a_freeze_much_shorter_than_the_ttl_does_not_matter, contended_cluster)
 {
     const auto ttl = 3s;
     start({}, long_job(ttl));
@@ -43,7 +44,7 @@ BOOST_FIXTURE_TEST_CASE(a_freeze_that_is_short_against_the_ttl_costs_nothing, co
     expect_nothing_left(*nodes);
 }
 
-BOOST_FIXTURE_TEST_CASE(workers_that_freeze_at_any_moment_never_hold_together, contended_cluster)
+BOOST_FIXTURE_TEST_CASE(workers_frozen_at_any_moment_never_hold_the_same_lock, contended_cluster)
 {
     start();
     workers.wait_for_holds(5);
@@ -58,7 +59,7 @@ BOOST_FIXTURE_TEST_CASE(workers_that_freeze_at_any_moment_never_hold_together, c
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(when_all_have_been_frozen_work_goes_on, contended_cluster)
+BOOST_FIXTURE_TEST_CASE(work_goes_on_after_all_workers_were_frozen, contended_cluster)
 {
     start();
     workers.wait_for_holds(5);

@@ -1,4 +1,4 @@
-// Guarded writes of several holders of one lock, one of whom comes too late.
+// Guarded writes of several holders of one lock, some of them late.
 #include "integration/protected_store.hpp"
 
 #include <algorithm>
@@ -15,20 +15,20 @@ namespace {
 
 BOOST_FIXTURE_TEST_SUITE(guarded_holders, protected_store)
 
-// Two holders, of which the first was paused between its read and its write.
+// Two holders. The first was paused between its read and its write.
 BOOST_AUTO_TEST_CASE(a_paused_holder_cannot_overwrite_its_successor)
 {
     put(stock, "5");
     BOOST_TEST(get(1) == "5");
     BOOST_TEST(get(2) == "5");
-    BOOST_TEST(set(1, "4").starts_with("(error) FENCED")); // its successor has only read
+    BOOST_TEST(set(1, "4").starts_with("(error) FENCED")); // the successor has only read so far
     BOOST_TEST(set(2, "4") == "OK");
     BOOST_TEST(set(1, "4").starts_with("(error) FENCED"));
     BOOST_TEST(value(stock) == "4");
 }
 
-// Why a holder begins with `guarded_get()`.
-BOOST_AUTO_TEST_CASE(a_read_without_a_token_does_not_shut_out_the_holder_before)
+// This is why a holder begins with `guarded_get()`.
+BOOST_AUTO_TEST_CASE(a_read_without_a_token_does_not_exclude_the_previous_holder)
 {
     put(stock, "5");
     BOOST_TEST(get(1) == "5");
@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_CASE(a_read_without_a_token_does_not_shut_out_the_holder_before)
     BOOST_TEST(value(stock) == "4");
 }
 
-// Many holders that read and write at any time after they were granted the lock: whatever is
-// accepted counts on from what was accepted last.
-BOOST_AUTO_TEST_CASE(in_any_order_no_update_is_lost)
+// Many holders read and write at any time after their grant. Each accepted write continues from the
+// last accepted one.
+BOOST_AUTO_TEST_CASE(no_update_is_lost_in_any_order)
 {
     std::mt19937 random(1);
     for (int round = 0; round < 200; ++round) {
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_no_update_is_lost)
     }
 }
 
-BOOST_AUTO_TEST_CASE(writers_at_the_same_time_take_each_item_once)
+BOOST_AUTO_TEST_CASE(concurrent_writers_take_each_item_once)
 {
     constexpr unsigned writers = 4, takes = 200, items = 500;
     put(stock, std::to_string(items));
@@ -89,7 +89,7 @@ task hold_past_the_end(scene& s, protected_store& store)
 {
     lock_options brief;
     brief.ttl = 1s;
-    brief.renewal = renewal::manual; // as if the holder stood still
+    brief.renewal = renewal::manual; // as if the holder were paused
     lease first = co_await s.lock(0, brief).acquire();
     BOOST_TEST(store.send(guarded_get(fence, first.fence(), stock)) == "5");
 

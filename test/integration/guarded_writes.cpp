@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(a_larger_token_is_accepted_and_remembered)
     }
 }
 
-// As strings, or as numbers of 32 bits or fewer, these would compare the wrong way round.
-BOOST_AUTO_TEST_CASE(tokens_are_compared_as_numbers_and_exactly)
+// As strings, or as numbers of 32 bits or fewer, these would be compared wrongly.
+BOOST_AUTO_TEST_CASE(tokens_are_compared_exactly_as_numbers)
 {
     const std::vector<std::uint64_t> rising{9, 10, 99, 100, 4'294'967'295, 4'294'967'296,
         9'007'199'254'740'989, 9'007'199'254'740'990, largest_guarded_number};
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_value_of_another_type_is_refused_without_a_change)
     expect_refusal(guarded_take(fence, 1'001, stock, 1), "WRONGTYPE");
 }
 
-BOOST_AUTO_TEST_CASE(values_are_any_bytes)
+BOOST_AUTO_TEST_CASE(values_may_contain_any_bytes)
 {
     const std::string bytes("\0\r\n\xff'\"]]", 8);
     BOOST_TEST(get(1'000) == "(nil)");
@@ -123,14 +123,14 @@ BOOST_AUTO_TEST_CASE(the_stock_never_goes_below_zero)
     BOOST_TEST(take(1'000, 3) == "2");
     BOOST_TEST(take(1'001, 3) == "-1");
     BOOST_TEST(value(stock) == "2");
-    BOOST_TEST(value(fence) == "1001"); // this holder was there all the same
+    BOOST_TEST(value(fence) == "1001"); // the token is recorded all the same
     BOOST_TEST(take(1'001, 2) == "0");
     BOOST_TEST(take(1'001, 1) == "-1");
     BOOST_TEST(take(1'001, 0) == "0");
     BOOST_TEST(value(stock) == "0");
 }
 
-BOOST_AUTO_TEST_CASE(no_stock_is_a_stock_of_zero)
+BOOST_AUTO_TEST_CASE(a_missing_stock_counts_as_zero)
 {
     BOOST_TEST(take(1'000, 1) == "-1");
     BOOST_TEST(server.command({"EXISTS", stock}) == "0");
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(large_stocks_are_exact_and_larger_ones_refused)
 BOOST_AUTO_TEST_CASE(a_stock_or_an_amount_that_is_no_number_is_refused_without_a_change)
 {
     auto garbage = no_tokens;
-    garbage.push_back("007"); // DECRBY would refuse it half-way
+    garbage.push_back("007"); // DECRBY would refuse it in the middle of the script
     for (const auto& text : garbage) {
         put(stock, text);
         expect_refusal(guarded_take(fence, 1'000, stock, 1), "BADSTOCK");
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_ttl_of_the_stock_is_kept)
     BOOST_TEST(std::stol(server.command({"PTTL", stock})) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_encoded_command_is_what_the_server_understands)
+BOOST_AUTO_TEST_CASE(the_server_understands_the_encoded_command)
 {
     const int socket = open_socket();
     const auto address = loopback(server.port());
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_encoded_command_is_what_the_server_understands)
     BOOST_TEST(value(stock) == "a\r\nb");
 }
 
-BOOST_AUTO_TEST_CASE(a_script_that_is_loaded_once_is_called_by_its_digest)
+BOOST_AUTO_TEST_CASE(a_loaded_script_can_be_called_by_its_digest)
 {
     const auto what = guarded_set(fence, 1'000, stock, "4");
     auto words = what.command();

@@ -14,7 +14,7 @@ namespace holdfast::test {
 
 using steady = std::chrono::steady_clock;
 
-// An open file that is closed at the end.
+// An open file that is closed by the destructor.
 class file {
 public:
     file(const std::string& name, int flags)
@@ -35,25 +35,25 @@ private:
     int descriptor_;
 };
 
-// What a worker tells of its holds. A line is in the file, whole, when the call returns: whatever
-// happens to the worker then.
+// The journal of a worker. When a call returns, its line is completely in the file, even if the
+// worker is killed afterwards.
 class journal_writer {
 public:
     journal_writer(const std::string& name, std::string resource, const std::string& holder)
         : out_(name, O_WRONLY | O_APPEND),
           resource_(std::move(resource)),
-          who_(resource_ + " " + holder + " ")
+          prefix_(resource_ + " " + holder + " ")
     {}
 
     const std::string& resource() const { return resource_; }
 
     void held(steady::time_point from, steady::time_point until)
     {
-        write("held " + who_ + text(from) + " " + text(until));
+        write("held " + prefix_ + text(from) + " " + text(until));
     }
     void over(steady::time_point from, steady::time_point until, const std::string& why)
     {
-        write("over " + who_ + text(from) + " " + text(until) + " " + why);
+        write("over " + prefix_ + text(from) + " " + text(until) + " " + why);
     }
     void wrote(long number) { write("wrote " + std::to_string(number)); }
     void failed(int error, const std::string& nodes)
@@ -75,10 +75,10 @@ private:
     }
 
     file out_;
-    std::string resource_, who_;
+    std::string resource_, prefix_;
 };
 
-// A number in a file, without any protection of its own.
+// A number in a file, not protected in any way.
 class number_file {
 public:
     explicit number_file(const std::string& name) : file_(name, O_RDWR) {}

@@ -1,4 +1,4 @@
-// The keys on the nodes: whose they are, and what other programs do with them.
+// The keys on the nodes: their owners, and changes by other programs.
 #include "support/cluster.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ task lose_to_a_thief(scene& s, cluster& c)
         BOOST_TEST(node.command({"GET", s.resource}) == "thief");
 }
 
-BOOST_AUTO_TEST_CASE(a_release_does_not_delete_the_key_of_another)
+BOOST_AUTO_TEST_CASE(a_release_does_not_delete_the_key_of_another_client)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return lose_to_a_thief(s, c); });
@@ -33,7 +33,7 @@ task drop_beside_a_thief(scene& s, cluster& c)
     held = lease();
 }
 
-BOOST_AUTO_TEST_CASE(neither_does_the_destructor)
+BOOST_AUTO_TEST_CASE(the_destructor_does_not_delete_the_key_of_another_client)
 {
     cluster c(3);
     scene s(c.store());
@@ -50,10 +50,10 @@ task meet_a_foreign_client(scene& s, cluster& c)
     lease none = co_await s.lock(0).try_acquire();
     BOOST_TEST(!none);
     const bool given_back = co_await c.have_copies(s.resource, 2, 2s);
-    BOOST_TEST(given_back); // what the third had granted
+    BOOST_TEST(given_back); // the grant of the third node
 
     lease ours = co_await s.lock(0).acquire();
-    BOOST_TEST((steady::now() > set + 2950ms)); // they had it for its time
+    BOOST_TEST((steady::now() > set + 2950ms)); // the other client had it for its ttl
     BOOST_TEST((steady::now() < set + 8s));
     const auto refuses_them = [&](auto& node) {
         return node.command(theirs) == "(nil)";

@@ -2,8 +2,8 @@
 //
 //     lock_holder <resource> <ttl in ms> <url> ...
 //
-// As long as it holds the lock it prints, line by line, until when its lease is valid: nanoseconds
-// of the monotonic clock, which all processes of a machine share.
+// While it holds the lock it prints, line by line, the end of the validity of its lease, in
+// nanoseconds of the monotonic clock, which all processes of a machine share.
 
 #include <holdfast/holdfast.hpp>
 

@@ -1,18 +1,18 @@
-// A process that takes a lock, works, and gives it back, over and over; until SIGTERM:
+// A process that repeatedly acquires a lock, works, and releases it, until SIGTERM:
 //
 //     lock_worker <lock> <holder> <journal> <number> <resource> <ttl in ms> <guard in ms>
 //                 <work in ms> <url> ...
 //
 // <lock> is "holdfast" or one of the wrong locks. The work is to add one to the number in the file
-// <number>: it is read at the beginning of the work and written at its end, if the lock is held
-// then. What happens is appended to the file <journal>, in nanoseconds of the monotonic clock,
-// which all processes of a machine share:
+// <number>: the number is read at the beginning of the work. It is written at the end of the work
+// if the lock is still held. Events are appended to the file <journal>, with times in nanoseconds
+// of the monotonic clock, which all processes of a machine share:
 //
-//     held <resource> <holder> <from> <valid until>      again after each renewal
-//     over <resource> <holder> <from> <until> <why>      "released", "lost", or "expired": only the
-//                                                        clock has told
+//     held <resource> <holder> <from> <valid until>      repeated after each renewal
+//     over <resource> <holder> <from> <until> <why>      "released", "lost", or "expired": noticed
+//                                                        only by the clock
 //     wrote <number>
-//     failed <when> <value of errc> <what is wrong with nodes>
+//     failed <when> <value of errc> <reasons of the nodes>
 //
 // <until> is the first moment at which the worker knew that the hold was over. Prints its process
 // id at the beginning, and "done" at the end if all went well.
@@ -49,7 +49,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto no_throw = asio::experimental::as_tuple(asio::use_awaitable);
-constexpr auto tick = 2ms;     // how often the worker looks at its lock
+constexpr auto tick = 2ms;     // how often the worker checks its lock
 constexpr unsigned hung = 100; // seconds after which it is killed
 
 volatile std::sig_atomic_t stopping = 0;
@@ -87,7 +87,7 @@ asio::awaitable<void> work_under(worker& w, lease held)
         co_await pause(tick);
         if (told() || !held.held())
             break;
-        // Without those differences that come from the conversion between two clocks.
+        // Ignores differences that come from the conversion between two clocks.
         if (const auto later = held.valid_until(); later > valid_until + 1ms) {
             valid_until = later;
             w.journal.held(from, valid_until);
@@ -104,7 +104,7 @@ asio::awaitable<void> work_under(worker& w, lease held)
     co_await held.release(no_throw);
 }
 
-// So that every node has a vote from the beginning; those that are down are not waited for long.
+// So that every node has a vote from the beginning. Does not wait long for nodes that are down.
 asio::awaitable<void> connect(locker& all)
 {
     for (const auto begin = steady::now(); steady::now() < begin + 1s && !stopping;) {
@@ -139,7 +139,7 @@ asio::awaitable<void> work_until_stopped(worker& w, locker& all)
 void run_holdfast(worker& w)
 {
     redlock_options options;
-    options.node_timeout = 100ms; // with time for a busy machine
+    options.node_timeout = 100ms; // long enough for a busy machine
     options.silence_timeout = 2s;
     options.connect_timeout = 1s;
     options.reconnect_min = 10ms;

@@ -13,13 +13,13 @@
 
 namespace holdfast::test {
 
-/// A network of its own, without a name: it goes with this object and the last process in it,
-/// whatever happens to the test. Needs root.
+/// A separate network without a name. It is removed with this object and the last process in it,
+/// even if the test crashes. Needs root.
 class network_namespace {
 public:
     network_namespace()
     {
-        const visit here; // to come back
+        const visit here; // to return
         if (::unshare(CLONE_NEWNET) == -1)
             fail("no new network namespace");
         descriptor_ = open_current();
@@ -36,13 +36,13 @@ public:
             ::close(descriptor_);
     }
 
-    /// As long as it lives, this thread is in the namespace, and so are the sockets that it opens
-    /// and the programs that it starts. They stay there.
+    /// While it lives, this thread is in the namespace, and so are the sockets that it opens and
+    /// the programs that it starts. They stay there.
     class visit {
     public:
         visit() : before_(open_current())
         {
-            if (::setns(before_, CLONE_NEWNET) == -1) { // may we come back?
+            if (::setns(before_, CLONE_NEWNET) == -1) { // is returning allowed?
                 ::close(before_);
                 fail("no right to change the network");
             }
@@ -65,7 +65,7 @@ public:
         int before_;
     };
 
-    /// Runs `ip` or another command there; throws what it says when it fails.
+    /// Runs `ip` or another command there. Throws an exception with its output if it fails.
     void ip(const std::string& arguments) const { run("ip " + arguments); }
     void run(const std::string& command) const
     {
@@ -79,7 +79,7 @@ public:
             throw std::runtime_error(command + ": " + all);
     }
 
-    /// For the words "netns" in the arguments of `ip`.
+    /// The name for "netns" in the arguments of `ip`.
     std::string path() const
     {
         return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor_);

@@ -1,5 +1,5 @@
-// What networks do to connections, by a proxy in front of each node: on a minority, on a majority
-// and on all of them, while processes contend.
+// Network faults, caused by a proxy in front of each node: on a minority, on a majority and on all
+// nodes, while processes contend.
 #include "integration/scenarios.hpp"
 #include "support/fault_proxy.hpp"
 
@@ -47,12 +47,12 @@ struct behind_proxies : proxied_cluster {
 struct fault {
     const char* name;
     link_faults faults;
-    bool cuts;    // the open connections, at the beginning
-    errc failure; // of those who wait while a majority is like that
+    bool cuts;    // resets the open connections at the beginning
+    errc failure; // of waiters while a majority has the fault
     friend std::ostream& operator<<(std::ostream& out, const fault& f) { return out << f.name; }
 };
 
-// Each makes a node useless.
+// Each of these makes a node useless.
 const std::vector<fault> all_faults{
     {"no request arrives", {.to_server = {.held = true}}, false, errc::unreachable},
     {"no reply arrives", {.to_client = {.held = true}}, false, errc::unreachable},
@@ -91,7 +91,7 @@ BOOST_DATA_TEST_CASE_F(behind_proxies, a_majority_ends_leases_in_time_and_recove
     finish();
 }
 
-// Each makes all nodes slow, and none useless.
+// Each of these makes all nodes slow, but usable.
 const std::vector<fault> slow{
     {"40 ms late", {.to_server = {.delay = 20ms}, .to_client = {.delay = 20ms}}, false, {}},
     {"5 kB a second", {.to_client = {.bytes_per_second = 5000}}, false, {}},
@@ -103,12 +103,12 @@ BOOST_DATA_TEST_CASE_F(behind_proxies, slow_nodes_are_used, slow, one)
     finish();
 }
 
-// The nodes renew the lease when they get the request, and count from then. A holder who counted
-// from the late reply would still believe in it when the next one has it.
+// Nodes renew the lease when they get the request. If the holder counted the validity from the late
+// reply, it would still rely on the lease when the next holder has it.
 BOOST_FIXTURE_TEST_CASE(a_lease_counts_from_the_request_and_not_from_a_late_reply, proxied_cluster)
 {
     const auto ttl = 3s;
-    constexpr auto late = 1200ms; // more than the guard, less than a renewal has time
+    constexpr auto late = 1200ms; // longer than the guard, shorter than the time for a renewal
     job attentive = long_job(ttl);
     attentive.guard = 300ms;
     workers.add(attentive, addresses);
@@ -134,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(resets_of_all_connections_do_not_matter, behind_proxies)
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(neither_do_closed_ones, behind_proxies)
+BOOST_FIXTURE_TEST_CASE(closing_all_connections_does_not_matter, behind_proxies)
 {
     const auto close = each(3, &fault_proxy::close);
     expect_no_harm(workers, {close, close, close});

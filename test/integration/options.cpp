@@ -1,5 +1,5 @@
-// What is invalid is refused by a clear exception, before anything is sent. The unit tests have the
-// long tables.
+// Invalid settings are refused by a clear exception, before anything is sent. The unit tests have
+// the complete tables.
 #include "support/run.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -63,7 +63,7 @@ const std::vector<mistake> mistakes{
         "retry_max"},
 };
 
-BOOST_DATA_TEST_CASE(mistakes_are_named, mistakes, each)
+BOOST_DATA_TEST_CASE(the_message_names_the_mistake, mistakes, each)
 {
     scene s(memory());
     BOOST_CHECK_EXCEPTION(each.make(s.locker()), std::invalid_argument, [&](auto& e) {
@@ -74,7 +74,7 @@ BOOST_DATA_TEST_CASE(mistakes_are_named, mistakes, each)
     s.finish();
 }
 
-BOOST_AUTO_TEST_CASE(the_password_is_not_named)
+BOOST_AUTO_TEST_CASE(the_message_does_not_contain_the_password)
 {
     BOOST_CHECK_EXCEPTION(
         endpoint("redis://user:pass-word@host:70000"), std::invalid_argument, [](auto& e) {

@@ -1,5 +1,5 @@
-// Networks that fall apart, made of network namespaces: each node and each site of workers has one,
-// and there is a cable between each site and each node. Nothing leaves them.
+// Partitions of networks, made with network namespaces. Each node and each site of workers has its
+// own namespace, and there is a cable between each site and each node. No packet leaves them.
 #include "integration/namespaces.hpp"
 #include "integration/scenarios.hpp"
 
@@ -35,7 +35,7 @@ public:
         workers.add(work, urls);
     }
 
-    // The first, and holder with the votes of all nodes, is at site 0.
+    // The first worker, which holds the lock with the votes of all nodes, is at site 0.
     void add_both_kinds()
     {
         add(0, long_job());
@@ -46,11 +46,12 @@ public:
             add(site, {});
     }
 
-    // Packets vanish, both ways; the site sees its own end as it was.
+    // Packets are lost in both directions. The site's end of the cable stays up.
     void cut(std::size_t s, std::size_t n) { node(n).ip("link set site" + number(s) + " down"); }
-    void mend(std::size_t s, std::size_t n) { node(n).ip("link set site" + number(s) + " up"); }
+    void repair(std::size_t s, std::size_t n) { node(n).ip("link set site" + number(s) + " up"); }
 
-    // One way only: what the node sends to the site vanishes, or what the site sends to the node.
+    // One direction only: packets from the node to the site are lost, or those from the site to the
+    // node.
     void route_replies(std::size_t s, std::size_t n, const std::string& add_or_delete)
     {
         node(n).ip("route " + add_or_delete + " blackhole " + address(s, n, site_end));
@@ -69,7 +70,7 @@ public:
         places_[s].run("tc qdisc del dev node" + number(n) + " root");
     }
 
-    // From all sites to the first `count` nodes.
+    // Between all sites and the first `count` nodes.
     template <class... Words>
     std::function<void()> all(std::size_t count,
         void (sites::*action)(std::size_t, std::size_t, const Words&...), const Words&... words)
@@ -149,19 +150,19 @@ BOOST_AUTO_TEST_SUITE(partitions, *boost::unit_test::precondition(namespaces_wor
 BOOST_FIXTURE_TEST_CASE(a_minority_that_is_cut_off_does_not_matter, sites)
 {
     add_both_kinds();
-    expect_no_harm(workers, {all(1, &sites::cut), all(1, &sites::mend)});
+    expect_no_harm(workers, {all(1, &sites::cut), all(1, &sites::repair)});
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_majority_that_is_cut_off_ends_leases_in_time_and_comes_back, sites)
+BOOST_FIXTURE_TEST_CASE(a_majority_that_is_cut_off_ends_leases_in_time_and_recovers, sites)
 {
     add_both_kinds();
-    expect_standstill(workers, {all(2, &sites::cut), all(2, &sites::mend)}, errc::unreachable);
+    expect_standstill(workers, {all(2, &sites::cut), all(2, &sites::repair)}, errc::unreachable);
     finish();
 }
 
-// The nodes hear everything, grant, and renew; nobody hears of it.
-BOOST_FIXTURE_TEST_CASE(a_majority_that_is_not_heard_ends_leases_in_time_and_comes_back, sites)
+// The nodes get all requests, grant, and renew, but their replies are lost.
+BOOST_FIXTURE_TEST_CASE(lost_replies_of_a_majority_end_leases_in_time_and_it_recovers, sites)
 {
     add_both_kinds();
     const std::string add = "add", del = "del";
@@ -171,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_that_is_not_heard_ends_leases_in_time_and_com
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_majority_that_hears_nothing_ends_leases_in_time_and_comes_back, sites)
+BOOST_FIXTURE_TEST_CASE(lost_requests_to_a_majority_end_leases_in_time_and_it_recovers, sites)
 {
     add_both_kinds();
     const std::string add = "add", del = "del";
@@ -181,7 +182,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_that_hears_nothing_ends_leases_in_time_and_co
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(the_side_with_the_majority_takes_over_when_the_lease_is_over, sites)
+BOOST_FIXTURE_TEST_CASE(the_side_with_the_majority_takes_over_when_the_lease_has_ended, sites)
 {
     add_both_kinds();
     worker& holder = workers.wait_for_holder();
@@ -197,9 +198,9 @@ BOOST_FIXTURE_TEST_CASE(the_side_with_the_majority_takes_over_when_the_lease_is_
     workers.wait_for_failure(errc::unreachable, "long");
     workers.wait_for_failure(errc::unreachable, "short");
     workers.wait_for_holds(5);
-    mend(0, 1);
-    mend(0, 2);
-    mend(1, 0);
+    repair(0, 1);
+    repair(0, 2);
+    repair(1, 0);
     workers.wait_for_renewals(next, 3 * job{}.ttl / 2);
     workers.wait_for_holds(5);
     finish();
@@ -212,11 +213,11 @@ BOOST_FIXTURE_TEST_CASE(each_side_may_lack_another_node, sites)
         cut(0, 1);
         cut(1, 2);
     };
-    const auto mend_both = [&] {
-        mend(0, 1);
-        mend(1, 2);
+    const auto repair_both = [&] {
+        repair(0, 1);
+        repair(1, 2);
     };
-    expect_no_harm(workers, {cut_both, mend_both});
+    expect_no_harm(workers, {cut_both, repair_both});
     finish();
 }
 

@@ -1,4 +1,4 @@
-// Clients that poll, beside lockers whose users want a resource all the time: those get it too.
+// Clients that poll get a resource that lockers use without a pause.
 #include "support/cluster.hpp"
 
 #include "redis/scripts.hpp"
@@ -12,9 +12,9 @@ namespace {
 BOOST_AUTO_TEST_SUITE(polling)
 
 constexpr auto period = 1s, length = 6 * period;
-constexpr int enough = 4; // of the windows in that time
+constexpr int enough = 4; // windows used in that time
 
-// A window of 40 ms once in a second.
+// A window of 40 ms once per second.
 lock_options busy()
 {
     lock_options options;
@@ -37,12 +37,12 @@ task use(holdfast::lock lock, steady::duration think, steady::time_point end, in
     }
 }
 
-// As other Redlock clients do, on all nodes.
+// Polls as other Redlock clients do, on all nodes.
 task poll(cluster& c, std::string key, steady::time_point end, int& leases)
 {
-    const std::vector<std::string> take{"SET", key, "stranger", "NX", "PX", "1000"};
+    const std::vector<std::string> take{"SET", key, "other", "NX", "PX", "1000"};
     const std::vector<std::string> give_back{
-        "EVAL", std::string(redis::release_script.text), "1", key, "stranger"};
+        "EVAL", std::string(redis::release_script.text), "1", key, "other"};
     while (steady::now() < end) {
         std::size_t granted = 0;
         for (auto& node : c.nodes)
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_redlock_client_beside_two_processes)
     s.finish();
 }
 
-// The user of the README without its last line.
+// The user of the README without the rights for the queue, which are in its last line.
 backend without_a_queue(cluster& c)
 {
     std::vector<endpoint> nodes;

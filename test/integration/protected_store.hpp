@@ -10,7 +10,7 @@ namespace holdfast::test {
 
 inline const std::string fence = "stock:A:fence", stock = "stock:A";
 
-// A real server that keeps what a lock protects.
+// A real server that stores the data that a lock protects.
 struct protected_store {
     redis_server server;
 
@@ -39,7 +39,7 @@ struct protected_store {
         return all + server.command({"DBSIZE"});
     }
 
-    // Each kind of guarded write, with a token that is small beside 1,000.
+    // Each kind of guarded write, with a token well below 1,000.
     std::vector<guarded_write> each(std::uint64_t token)
     {
         return {guarded_get(fence, token, stock), guarded_set(fence, token, stock, "7"),

@@ -1,4 +1,4 @@
-// What happens to a lease in the middle of its life.
+// Leases that live for several ttls.
 #include "support/call.hpp"
 #include "support/cluster.hpp"
 
@@ -14,7 +14,7 @@ lock_options with_ttl(std::chrono::milliseconds ttl)
     return options;
 }
 
-// A node that connects after the grant is not part of the lease; these tests want all of them.
+// A node that connects after the grant has no vote in the lease. These tests need all nodes.
 task connect_all(holdfast::locker& locker)
 {
     const auto connected = [](const node_stats& node) {
@@ -26,7 +26,7 @@ task connect_all(holdfast::locker& locker)
             co_return;
         co_await pause(1ms);
     }
-    BOOST_FAIL("a node does not connect");
+    BOOST_FAIL("a node did not connect");
 }
 
 task survive_cut_connections(scene& s, cluster& c)
@@ -56,12 +56,12 @@ BOOST_AUTO_TEST_CASE(a_lease_survives_the_loss_of_all_its_connections)
     BOOST_TEST(c.empty_within(0s));
 }
 
-task heal_restarted_nodes(scene& s, cluster& c)
+task repair_restarted_nodes(scene& s, cluster& c)
 {
     const auto options = with_ttl(2s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
-    co_await pause(50ms); // stragglers
+    co_await pause(50ms); // for late votes
     BOOST_TEST(c.copies(s.resource) == 5u);
     for (int round = 0; round < 2; ++round) {
         c.nodes[0].restart();
@@ -69,28 +69,28 @@ task heal_restarted_nodes(scene& s, cluster& c)
         BOOST_TEST(c.copies(s.resource) == 3u);
 
         const auto restarted = steady::now();
-        const bool healed = co_await c.have_copies(s.resource, 5, 5s);
-        BOOST_TEST(healed);
+        const bool repaired = co_await c.have_copies(s.resource, 5, 5s);
+        BOOST_TEST(repaired);
         BOOST_TEST((steady::now() < restarted + 3s)); // a renewal or two
         BOOST_TEST(held.held());
     }
-    co_await pause(2 * options.ttl); // what was healed is renewed as well
+    co_await pause(2 * options.ttl); // repaired votes are renewed too
     BOOST_TEST(held.held());
     BOOST_TEST(c.copies(s.resource) == 5u);
     const release_outcome outcome = co_await held.release();
     BOOST_TEST(outcome == release_outcome::released);
 }
 
-BOOST_AUTO_TEST_CASE(restarted_nodes_are_healed)
+BOOST_AUTO_TEST_CASE(restarted_nodes_are_repaired)
 {
     cluster c(5);
-    play(c.store(), 1, [&](scene& s) { return heal_restarted_nodes(s, c); });
+    play(c.store(), 1, [&](scene& s) { return repair_restarted_nodes(s, c); });
     BOOST_TEST(c.empty_within(0s));
 }
 
-// Two of three nodes lose the key, one long after the other and healed meanwhile: what was healed
-// keeps others out, but must not count, or the lease could go on without a majority that has held
-// it from the first moment.
+// Two of three nodes lose the key, one long after the other. The first was repaired in between. A
+// repaired key keeps other clients out, but must not count as a vote. Otherwise the lease could go
+// on without a majority that has held it from the beginning.
 task forget_one_after_another(scene& s, cluster& c)
 {
     const auto options = with_ttl(2s);
@@ -98,8 +98,8 @@ task forget_one_after_another(scene& s, cluster& c)
     lease held = co_await s.lock(0, options).acquire();
     co_await pause(50ms);
     c.nodes[0].command({"DEL", s.resource});
-    const bool healed = co_await c.have_copies(s.resource, 3, 2 * options.ttl);
-    BOOST_TEST(healed);
+    const bool repaired = co_await c.have_copies(s.resource, 3, 2 * options.ttl);
+    BOOST_TEST(repaired);
     const auto renewals = s.locker().stats().renewals;
     while (held.held() && s.locker().stats().renewals < renewals + 2)
         co_await pause(10ms);
@@ -110,7 +110,7 @@ task forget_one_after_another(scene& s, cluster& c)
     BOOST_TEST(s.locker().stats().lost <= 1u);
 }
 
-BOOST_AUTO_TEST_CASE(healed_nodes_do_not_prove_that_the_lease_had_no_gap)
+BOOST_AUTO_TEST_CASE(repaired_keys_do_not_count_as_votes)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return forget_one_after_another(s, c); });

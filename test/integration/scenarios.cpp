@@ -29,13 +29,13 @@ void expect_standstill(team& t, const trouble& what, errc error)
     const auto stopped = steady::now();
     t.wait_for_failure(error, "short");
     t.wait_for_failure(error, "long");
-    const auto healing = steady::now();
+    const auto recovery = steady::now();
     what.end();
     t.wait_for_holds(5);
     t.wait_for_holder();
     for (const std::string resource : {"short", "long"}) {
         for (const auto& each : t.holds(resource))
-            BOOST_TEST((each.from < stopped || each.from > healing), "granted meanwhile");
+            BOOST_TEST((each.from < stopped || each.from > recovery), "granted during the trouble");
     }
 }
 

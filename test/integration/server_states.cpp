@@ -1,5 +1,5 @@
-// Servers that run and do not do as usual: each state on a minority and on a majority of the nodes,
-// while processes contend.
+// Servers that run but do not work as usual: each state on a minority and on a majority of the
+// nodes, while processes contend.
 #include "integration/scenarios.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(server_states)
 
 struct state {
     const char* name;
-    errc failure; // of those who wait while a majority is in this state
+    errc failure; // of waiters while a majority is in this state
     action begin, end;
     std::vector<std::string> arguments{};
     friend std::ostream& operator<<(std::ostream& out, const state& s) { return out << s.name; }
@@ -35,7 +35,7 @@ action say(std::vector<std::string> words)
     };
 }
 
-// No file of the server may grow, as if the disk were full.
+// Limits the size of the server's files, as if the disk were full.
 void limit_files(redis_server& node, rlim_t size)
 {
     rlimit limit{};
@@ -47,7 +47,7 @@ void limit_files(redis_server& node, rlim_t size)
 void fill_disk(redis_server& node)
 {
     limit_files(node, 0);
-    // It notices at the next write to the file, which it makes when there is something to write.
+    // The server notices this at the next write to the file, which needs a command that writes.
     const auto deadline = steady::now() + 5s;
     while (node.command({"SET", "other", "1", "PX", "1"}).find("MISCONF") == std::string::npos)
         BOOST_REQUIRE(steady::now() < deadline);
@@ -56,15 +56,15 @@ void fill_disk(redis_server& node)
 void empty_disk(redis_server& node)
 {
     limit_files(node, RLIM_INFINITY);
-    const auto deadline = steady::now() + 5s; // it tries again once a second
+    const auto deadline = steady::now() + 5s; // the server tries again once a second
     while (node.command({"SET", "other", "1", "PX", "1"}) != "OK") {
         BOOST_REQUIRE(steady::now() < deadline);
         std::this_thread::sleep_for(5ms);
     }
 }
 
-// Of nobody that answers. It keeps its data and refuses writes; when it is promoted again, it has
-// been away for longer than a lease lasts.
+// A replica of a server that does not exist. It keeps its data and refuses writes. When it is
+// promoted again, it has been away for longer than a ttl.
 void become_replica(redis_server& node)
 {
     BOOST_REQUIRE(node.command({"REPLICAOF", "127.0.0.1", "1"}) == "OK");
@@ -83,7 +83,7 @@ const std::vector<state> all_states{
     {"unwritable AOF", errc::unreachable, fill_disk, empty_disk, {"--appendonly", "yes"}},
 };
 
-// A server that cannot write a file shall get an error, not the signal that ends it.
+// A server that cannot write a file must get an error, not the signal that would end it.
 class file_size_signal_ignored {
 public:
     file_size_signal_ignored() : before_(std::signal(SIGXFSZ, SIG_IGN)) {}
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(out_of_memory_on_a_minority_does_not_matter, fixture)
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(out_of_memory_everywhere_grants_nothing_and_keeps_what_is_held, fixture)
+BOOST_FIXTURE_TEST_CASE(out_of_memory_on_all_nodes_grants_nothing_and_keeps_leases, fixture)
 {
     start();
     workers.wait_for_holds(5);
@@ -134,15 +134,15 @@ BOOST_FIXTURE_TEST_CASE(out_of_memory_everywhere_grants_nothing_and_keeps_what_i
     workers.wait_for_failure(errc::unreachable);
     const auto stopped = steady::now();
     workers.wait_for_renewals(holder, 3 * job{}.ttl / 2);
-    const auto healing = steady::now();
+    const auto recovery = steady::now();
     nodes->command({"CONFIG", "SET", "maxmemory", "0"});
     workers.wait_for_holds(5);
     for (const auto& each : workers.holds("short"))
-        BOOST_TEST((each.from < stopped || each.from > healing));
+        BOOST_TEST((each.from < stopped || each.from > recovery));
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(forgotten_scripts_do_not_matter, fixture)
+BOOST_FIXTURE_TEST_CASE(lost_scripts_do_not_matter, fixture)
 {
     start();
     expect_no_harm(workers, {[] {}, [] {}, on_each(3, say({"SCRIPT", "FLUSH"}))});
@@ -159,8 +159,9 @@ BOOST_FIXTURE_TEST_CASE(killed_connections_do_not_matter, fixture)
     finish();
 }
 
-// Only those that hold on to their resource: nobody else may have voted by a node that forgets.
-BOOST_AUTO_TEST_CASE(a_lease_outlives_a_minority_that_forgets_everything)
+// Uses only workers that keep their lease: no other client may have a vote of the node that loses
+// its data.
+BOOST_AUTO_TEST_CASE(a_lease_survives_the_loss_of_all_data_on_a_minority)
 {
     cluster nodes(3);
     team workers;

@@ -1,6 +1,6 @@
-// Keys that a process has left on a minority of the nodes, because it ended as it released. If the
-// arbiter is one of these nodes, nobody hands the key over there. Their ttl is long: a waiter that
-// waited for it, or for a second each time, would come too late.
+// Keys that a process has left on a minority of the nodes because it ended during a release. If one
+// of these nodes is the queue node, the key is not handed over there. The ttl of the keys is long:
+// a waiter that waited for its end, or for a second each time, would exceed the limit.
 #include "support/cluster.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(stale_keys)
 
-constexpr auto in_time = 6s; // a fraction of the ttl, and of a second for each lock
+constexpr auto in_time = 6s; // far less than the ttl, and than one second for each lock
 constexpr std::size_t crowd = 256;
 
 void leave_key(cluster& c, const std::string& name, std::size_t first)
@@ -39,7 +39,7 @@ steady::duration run_crowd(scene& s, int times, LockOf lock_of)
     return steady::now() - begin;
 }
 
-// Started right after another process had ended.
+// Locks used right after the end of another process.
 BOOST_AUTO_TEST_CASE(a_crowd_of_locks)
 {
     cluster c(5);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_of_locks)
     s.finish();
 }
 
-// Wherever the two keys are.
+// For all positions of the two keys.
 BOOST_AUTO_TEST_CASE(a_crowd_in_two_processes_for_one_lock)
 {
     for (std::size_t first = 0; first < 5; ++first) {
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_in_two_processes_for_one_lock)
     }
 }
 
-// One at a time, each of them.
+// Acquires that follow each other.
 BOOST_AUTO_TEST_CASE(each_of_many_acquires)
 {
     for (std::size_t first = 0; first < 5; ++first) {

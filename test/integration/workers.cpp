@@ -29,7 +29,7 @@ steady::time_point time_of(long long nanoseconds)
     return steady::time_point(std::chrono::nanoseconds(nanoseconds));
 }
 
-// Later lines tell more of the same hold.
+// Later lines may update the same hold.
 void take_line(journal& all, const std::string& line)
 {
     std::istringstream words(line);
@@ -61,7 +61,7 @@ worker::worker(const job& work, std::size_t holder, const std::string& folder,
       process_(command_line(work, holder, journal_, folder, urls)),
       pid_(std::stoi("0" + process_.read_line()))
 {
-    BOOST_REQUIRE_MESSAGE(pid_ != 0, "a worker does not start");
+    BOOST_REQUIRE_MESSAGE(pid_ != 0, "a worker did not start");
 }
 
 void worker::freeze()
@@ -153,7 +153,7 @@ void team::wait_until(const std::string& what, const std::function<bool()>& so)
     const auto deadline = steady::now() + 20s;
     auto next_action = steady::now();
     while (!so()) {
-        BOOST_REQUIRE_MESSAGE(steady::now() < deadline, "too long without " << what);
+        BOOST_REQUIRE_MESSAGE(steady::now() < deadline, "timed out waiting for " << what);
         if (meanwhile && steady::now() >= next_action) {
             meanwhile();
             next_action = steady::now() + pause_between_actions;
@@ -172,13 +172,13 @@ void team::wait_for_holds(std::size_t count, const std::string& resource)
     });
 }
 
-worker& team::wait_for_holder(const std::string& resource, const worker* not_him)
+worker& team::wait_for_holder(const std::string& resource, const worker* excluded)
 {
     worker* found = nullptr;
     wait_until("a holder", [&] {
         for (auto& each : workers) {
             const auto all = each.read().holds;
-            if (&each != not_him && each.resource() == resource && !all.empty() &&
+            if (&each != excluded && each.resource() == resource && !all.empty() &&
                 !all.back().over && all.back().valid_until > steady::now())
                 found = &each;
         }
@@ -252,7 +252,7 @@ std::vector<long> team::lost_numbers() const
         return each.was_frozen();
     };
     if (std::any_of(workers.begin(), workers.end(), was_frozen))
-        return lost; // its late number may have been read by others
+        return lost; // its late number may have been read by another worker
     std::set<std::pair<std::string, long>> written;
     for (const auto& each : workers) {
         for (const long number : each.read().numbers) {
@@ -272,7 +272,7 @@ void team::end_all()
         BOOST_TEST(each.ends_well(), "worker " << each.holder() << " did not end well");
         const auto all = each.read().holds;
         const bool closed = all.empty() || all.back().over || each.killed();
-        BOOST_TEST(closed, "a worker has ended and its hold has not");
+        BOOST_TEST(closed, "a worker has ended without the end of its hold");
     }
 }
 
@@ -287,8 +287,8 @@ void team::finish()
         BOOST_ERROR("two workers have written " << number);
 }
 
-// Of the queue of those who wait, when nobody there is heard of any more; and of the key that says
-// when a window for clients that poll was opened.
+// The ttl of the queue of waiters after the last sign of life of a waiter, and the ttl of the key
+// that records when a polling window was opened.
 constexpr auto queue_ttl = 3s, window_period = 5s;
 
 void expect_nothing_left(cluster& c)

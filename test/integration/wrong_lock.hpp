@@ -12,13 +12,13 @@
 
 namespace holdfast::test {
 
-// Locks as they should not be, for the tests to find out:
+// Deliberately wrong locks, which the tests must detect:
 //
 //     no_lock      every attempt is granted
 //     one_node     one node is enough
-//     no_compare   the release deletes the key, whoever's it is by then
+//     no_compare   the release deletes the key, even if it belongs to another client by then
 //
-// Apart from that they do what is right, with blocking calls.
+// Apart from that they are correct, with blocking calls.
 class wrong_lock {
 public:
     wrong_lock(std::string kind, std::string resource, std::chrono::milliseconds ttl,

@@ -1,5 +1,5 @@
-// Negative controls: locks that are wrong in a known way. The judges of the other tests must find
-// them out, or they prove nothing.
+// Negative controls: locks with a known mistake. The checks of the other tests must find it;
+// otherwise they prove nothing.
 #include "integration/workers.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -9,8 +9,8 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(wrong_locks)
 
-// Work that takes longer than the lock lasts, and that is then over: its holder knows that, but
-// still has a key to delete.
+// The work takes longer than the lock lasts. The holder knows that its lock is over, but still
+// deletes a key.
 job overlong(const std::string& lock)
 {
     return {.lock = lock, .resource = "short", .ttl = 60ms, .work = 90ms};
@@ -35,14 +35,15 @@ struct contenders {
 const std::vector<std::string> without_exclusion{"no_lock", "one_node"};
 
 BOOST_DATA_TEST_CASE_F(
-    contenders, the_history_shows_a_lock_that_lets_two_in, without_exclusion, lock)
+    contenders, the_history_shows_a_lock_with_two_holders, without_exclusion, lock)
 {
     start(brief(lock));
     workers.wait_until("an overlap", [&] { return !overlaps(workers.history()).empty(); });
     workers.end_all();
 }
 
-BOOST_DATA_TEST_CASE_F(contenders, so_does_the_number_that_it_guards, without_exclusion, lock)
+BOOST_DATA_TEST_CASE_F(
+    contenders, the_protected_number_shows_a_lock_with_two_holders, without_exclusion, lock)
 {
     start(brief(lock));
     workers.wait_until("a lost number", [&] { return !workers.lost_numbers().empty(); });
@@ -56,14 +57,14 @@ BOOST_FIXTURE_TEST_CASE(the_history_shows_a_release_without_compare, contenders)
     workers.end_all();
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_client_without_a_mistake_is_not_blamed, contenders)
+BOOST_FIXTURE_TEST_CASE(the_same_client_without_a_mistake_passes, contenders)
 {
     start(brief("no_mistake"));
     workers.wait_for_holds(100);
     workers.finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(nor_is_it_when_its_work_takes_too_long, contenders)
+BOOST_FIXTURE_TEST_CASE(the_same_client_passes_when_its_work_takes_too_long, contenders)
 {
     start(overlong("no_mistake"));
     workers.wait_for_holds(20);

@@ -17,7 +17,7 @@ namespace holdfast::test {
 
 namespace {
 
-// What is never waited for by time: nobody loses a lease that is not closed.
+// No lease ends by time: a lease is lost only when its locker is closed.
 lock_options long_lived()
 {
     lock_options options;
@@ -35,7 +35,7 @@ task work(lease& held, crowd_world& world, std::size_t resource, std::size_t ste
 {
     const visit inside(world, resource);
     if (!held)
-        world.complain("a body got a lease that is not alive");
+        world.complain("the lease of a body is not alive");
     if (steps == 3)
         co_await pause(1ms);
     for (std::size_t i = 0; i < steps; ++i)
@@ -111,7 +111,7 @@ void crowd_world::enter(std::size_t resource)
 {
     ++granted_;
     if (inside_[resource].fetch_add(1) != 0 && settings.exclusive)
-        complain("two held one resource");
+        complain("two holders of one resource");
 }
 
 void crowd_world::leave(std::size_t resource) noexcept
@@ -163,7 +163,7 @@ void actor::step()
 
 void actor::act_without_lease()
 {
-    let_go(); // of what was lost
+    let_go(); // of a lost lease
     switch (random(8)) {
     case 0:
     case 1:
@@ -208,13 +208,13 @@ holdfast::lock actor::any_lock(std::size_t resource)
     return holdfast::lock(*owner, "stress:" + std::to_string(resource), long_lived());
 }
 
-// One operation, of which this hears on its strand, once; then the next. Some are cancelled after a
-// few turns.
+// Performs one operation. Its handler must run once, on the strand. Some operations are cancelled
+// after a few turns. Then the next operation begins.
 template <class Start, class Then>
 void actor::perform(Start start, Then then, bool must_cancel)
 {
     auto done = [this, then, number = ++started_](auto error, auto&&... results) {
-        check(strand_.running_in_this_thread(), "a handler ran off its strand");
+        check(strand_.running_in_this_thread(), "a handler ran outside its strand");
         check(!initiating_, "a handler ran inside the call that began the operation");
         check(number == started_ && number == completed_ + 1, "a handler ran twice");
         completed_ = number;

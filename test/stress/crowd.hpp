@@ -19,43 +19,43 @@
 
 namespace holdfast::test {
 
-/// How many threads run the context of a crowd.
+/// The number of threads that run the context of a crowd.
 inline constexpr std::size_t crowd_threads = 8;
 
-/// So many operations, by default or as `HOLDFAST_STRESS_OPERATIONS` says.
+/// The number of operations: `HOLDFAST_STRESS_OPERATIONS`, or `usual` if that is not set.
 std::uint64_t operations_wanted(std::uint64_t usual);
 
 struct crowd_settings {
     std::uint64_t operations = 0;
     std::size_t actors = 48, lockers = 3, resources = 24;
-    bool exclusive = true;           ///< whether the store keeps lockers from each other
-    std::set<error_code> may_fail{}; ///< with what, beside what users bring about themselves
+    bool exclusive = true;           ///< whether the store excludes lockers from each other
+    std::set<error_code> may_fail{}; ///< errors allowed in addition to those that actors cause
 };
 
-/// What actors share. Safe to use from many threads.
+/// Shared by the actors. May be used from many threads.
 class crowd_world {
 public:
     crowd_world(asio::io_context& io, backend store, const crowd_settings& settings);
 
     const crowd_settings settings;
 
-    /// Whether there is one more operation to begin.
+    /// Whether another operation may begin.
     bool begin_operation() noexcept;
     std::shared_ptr<holdfast::locker> locker(std::size_t which);
     /// Replaces a locker by a new one. Returns the old one.
     std::shared_ptr<holdfast::locker> replace_locker(std::size_t which);
-    /// An actor has done its part. The last one closes the lockers.
+    /// Called when an actor has finished. The last one closes the lockers.
     void retire();
 
     void enter(std::size_t resource);
     void leave(std::size_t resource) noexcept;
 
-    /// That the crowd does what it is there for.
+    /// Counts, to check that the crowd does work.
     void count_cancelled() noexcept { ++cancelled_; }
     std::uint64_t granted() const noexcept { return granted_; }
     std::uint64_t cancelled() const noexcept { return cancelled_; }
 
-    /// Of the first few promises that were broken.
+    /// Records a broken promise. The first few are kept.
     void complain(const std::string& what);
     std::vector<std::string> complaints();
 
@@ -73,7 +73,7 @@ private:
     std::vector<std::string> complaints_;
 };
 
-/// Inside a resource, as long as it lives.
+/// While it lives, a holder is inside the resource.
 class visit {
 public:
     visit(crowd_world& world, std::size_t resource) : world_(world), resource_(resource)
@@ -89,13 +89,13 @@ private:
     std::size_t resource_;
 };
 
-/// Does one operation after the other, on a strand of its own, and cancels some of them.
+/// Performs one operation after the other, on its own strand, and cancels some of them.
 class actor {
 public:
     actor(asio::io_context& io, crowd_world& world, std::uint32_t seed);
 
     void start();
-    /// Once the context has run to its end: each operation must have completed.
+    /// Called when the context has run to its end: each operation must have completed.
     void check_end();
 
 private:
@@ -127,7 +127,7 @@ private:
     asio::strand<asio::io_context::executor_type> strand_;
     std::mt19937 random_;
     asio::cancellation_signal signal_;
-    std::size_t open_ = 0; // parts of the operation under way
+    std::size_t open_ = 0; // open parts of the current operation
     std::uint64_t started_ = 0, completed_ = 0;
     std::uint64_t watches_ = 0, watches_ended_ = 0;
     bool initiating_ = false;
@@ -135,7 +135,7 @@ private:
     std::optional<visit> visit_; // while there is a lease
 };
 
-/// Lets a crowd loose on a store, and fails the test if a promise is broken.
+/// Runs a crowd on a store, and fails the test if a promise is broken.
 void run_crowd(const backend& store, const crowd_settings& settings);
 
 } // namespace holdfast::test

@@ -21,10 +21,10 @@ namespace {
 void require(bool kept, const char* promise)
 {
     if (!kept)
-        throw std::logic_error(std::string("the shell broke its contract: ") + promise);
+        throw std::logic_error(std::string("io broke its contract: ") + promise);
 }
 
-// That calls come one at a time; the thread sanitizer sees more.
+// Checks that calls come one at a time. The thread sanitizer checks more.
 class one_at_a_time {
 public:
     explicit one_at_a_time(std::atomic<bool>& busy) : busy_(busy)
@@ -39,7 +39,7 @@ private:
     std::atomic<bool>& busy_;
 };
 
-// Sends numbers, and hears of those that come back, in order.
+// Sends numbers, and reports those that come back, in order.
 class echo_connection final : public core::connection {
 public:
     class listener {
@@ -73,7 +73,7 @@ public:
     void opened(core::time_point) override
     {
         const one_at_a_time guard(busy_);
-        require(!open_ && wanted_, "opened what was open, or not wanted");
+        require(!open_ && wanted_, "opened a stream that was open or not wanted");
         open_ = true;
         numbers_ = 0;
     }
@@ -90,14 +90,14 @@ public:
 
     std::span<char> read_space() override
     {
-        require(open_, "bytes of a stream that is closed");
+        require(open_, "bytes of a closed stream");
         return space_;
     }
 
     void received(std::size_t n, core::time_point) override
     {
         const one_at_a_time guard(busy_);
-        require(open_ && n > 0 && n <= space_.size(), "bytes that cannot be");
+        require(open_ && n > 0 && n <= space_.size(), "an impossible number of bytes");
         input_.append(space_.data(), n);
         std::size_t used = 0;
         for (; input_.size() - used >= sizeof(std::uint64_t); used += sizeof(std::uint64_t)) {
@@ -109,7 +109,7 @@ public:
             ++numbers_;
         }
         input_.erase(0, used);
-        resting_ = numbers_ > 200; // closes from this side too
+        resting_ = numbers_ > 200; // this side closes too
     }
 
     std::string_view output() const noexcept override { return output_; }
@@ -118,7 +118,7 @@ public:
 private:
     listener& heard_;
     core::address target_;
-    std::array<char, 100> space_{}; // so that numbers are torn apart
+    std::array<char, 100> space_{}; // small, so that numbers are split
     std::string output_, input_;
     std::deque<std::uint64_t> expected_;
     std::size_t numbers_ = 0;

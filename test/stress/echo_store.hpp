@@ -14,7 +14,7 @@
 
 namespace holdfast::test {
 
-/// Sends back what it gets, on a thread of its own. Each connection is cut after some bytes.
+/// Sends back what it receives, on its own thread. Each connection is closed after some bytes.
 class echo_server {
 public:
     echo_server();
@@ -34,8 +34,8 @@ private:
     std::thread thread_;
 };
 
-/// A store that grants and releases whatever comes back from that server. It insists on what the
-/// shell promises: calls come one at a time, bytes in order, and only while the stream is open.
+/// A store that grants and releases when the server has sent a request back. It checks the contract
+/// of io: calls come one at a time, bytes in order, and only while the stream is open.
 backend echo_store(std::uint16_t port);
 
 } // namespace holdfast::test

@@ -1,6 +1,6 @@
-// Random operations and cancellations from many threads: each operation completes once, where it
-// should, for a reason that there was, and nobody is inside a resource beside somebody else.
-// HOLDFAST_STRESS_OPERATIONS says how many there are.
+// Random operations and cancellations from many threads. Each operation completes once, on the
+// right executor, with a plausible result, and no two holders use one resource at the same time.
+// HOLDFAST_STRESS_OPERATIONS sets the number of operations.
 #include "stress/crowd.hpp"
 #include "stress/echo_store.hpp"
 
@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(in_memory)
     run_crowd(memory(), {.operations = operations_wanted(40'000)});
 }
 
-// A tenth of them: here each goes over sockets.
+// A tenth of the operations, since each one uses sockets.
 BOOST_AUTO_TEST_CASE(on_real_nodes)
 {
     const cluster nodes(3);
@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(on_real_nodes)
                                    .may_fail = {errc::unreachable, errc::too_late}});
 }
 
-// The streams break all the time, and no store keeps the lockers from each other.
+// The streams break often, and the store does not exclude the lockers from each other.
 BOOST_AUTO_TEST_CASE(on_streams_that_break)
 {
     echo_server server;

@@ -30,12 +30,12 @@ inline error_code code_of(const std::exception_ptr& error)
     }
 }
 
-/// One asynchronous operation, started with a plain callback that can be cancelled, and what came
-/// of it. `Results` as in the signature, after the error.
+/// One asynchronous operation, started with a plain callback that can be cancelled, and its
+/// results. `Results` are those of the signature, after the error.
 template <class... Results>
 class call {
 public:
-    /// For the operation. It keeps alive only what it needs.
+    /// The completion token. It keeps alive only what it needs.
     auto token()
     {
         return asio::bind_cancellation_slot(

@@ -17,8 +17,7 @@ extern char** environ;
 
 namespace holdfast::test {
 
-/// A program that was started by a test, whose output the test reads. Killed at the latest by the
-/// destructor.
+/// A program started by a test, which reads its output. The destructor kills it if it still runs.
 class child_process {
 public:
     explicit child_process(std::vector<std::string> words)
@@ -53,7 +52,7 @@ public:
         ::close(output_);
     }
 
-    /// The next line of its output; empty at the end of it. Waits for it.
+    /// Waits for the next line of its output. Empty at the end of the output.
     std::string read_line()
     {
         std::string line;
@@ -63,14 +62,14 @@ public:
             if (count == -1 && errno == EINTR)
                 continue;
             if (count != 1)
-                return {}; // an unfinished line is none
+                return {}; // an incomplete line does not count
             if (c == '\n')
                 return line;
             line += c;
         }
     }
 
-    /// As a crash would; returns when it is gone. What it has written can still be read.
+    /// Kills it, like a crash. Returns when it has ended. Its output can still be read.
     void kill()
     {
         if (pid_ == -1)

@@ -12,7 +12,7 @@
 
 namespace holdfast::test {
 
-/// Real nodes, and what the tests do to them behind the back of the library.
+/// Real nodes. Tests can change them without the library.
 class cluster {
 public:
     explicit cluster(std::size_t count, const std::vector<std::string>& arguments = {})
@@ -22,7 +22,7 @@ public:
     std::size_t size() const { return nodes.size(); }
     std::size_t majority() const { return size() / 2 + 1; }
 
-    /// With time for a busy machine; the tests are not about speed.
+    /// With timeouts long enough for a busy machine; the tests do not measure speed.
     backend store(std::chrono::milliseconds node_timeout = 500ms) const
     {
         return store(node_timeout, {});
@@ -52,7 +52,7 @@ public:
     }
     void command(const std::vector<std::string>& words) { command(words, size()); }
 
-    /// On how many nodes the key exists.
+    /// The number of nodes on which the key exists.
     std::size_t copies(const std::string& key)
     {
         std::size_t found = 0;
@@ -61,7 +61,7 @@ public:
         return found;
     }
 
-    /// Waits until the key is on `expected` nodes, for up to `limit`; the library goes on
+    /// Waits until the key is on `expected` nodes, for up to `limit`. The library keeps running
     /// meanwhile.
     asio::awaitable<bool> have_copies(std::string key, std::size_t expected, steady::duration limit)
     {
@@ -74,7 +74,8 @@ public:
         co_return true;
     }
 
-    // Until every node has read all that its other clients sent, and has seen that they are gone.
+    // Waits until every node has read everything from its other clients, and has noticed that they
+    // are gone.
     void wait_until_alone()
     {
         const auto deadline = steady::now() + 5s;
@@ -89,16 +90,16 @@ public:
         }
     }
 
-    /// Blocks until no node has a key; false if one does after `limit`.
+    /// Blocks until no node has a key. Returns false if one does after `limit`.
     bool empty_within(steady::duration limit)
     {
-        // What was sent before may still wait to be read. A node that has answered twice since has
-        // read it, so the time of those keys is running.
+        // Earlier requests may not be read yet. A node that has answered twice since has read them,
+        // so the ttl of their keys is running.
         command({"PING"});
         command({"PING"});
         const auto deadline = steady::now() + limit + clock_step;
         for (;;) {
-            // The deadline first: what is there after it was there at it.
+            // Reads the clock first: a key found after the deadline existed at the deadline.
             const bool late = steady::now() > deadline;
             if (all_keys_gone())
                 return true;
@@ -111,7 +112,7 @@ public:
     std::vector<redis_server> nodes;
 
 private:
-    // Nodes count in whole milliseconds, and a key is gone when its last one has passed.
+    // Nodes count in whole milliseconds, and a key ends when its last one has passed.
     static constexpr auto clock_step = 2ms;
 
     bool all_keys_gone()

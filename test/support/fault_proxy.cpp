@@ -39,7 +39,7 @@ public:
         thread_.join();
     }
 
-    // Runs `work` where everything happens, and returns when it is done.
+    // Runs `work` on the thread of the proxy, and returns when it is done.
     template <class Work>
     auto perform(Work work)
     {
@@ -50,7 +50,7 @@ public:
     {
         const auto before = std::exchange(faults_.new_connections, faults.new_connections);
         faults_ = faults;
-        // A socket that stops to listen in this way keeps its port.
+        // A socket that stops listening in this way keeps its port.
         if (faults.new_connections == newcomers::refused && before != newcomers::refused)
             ::shutdown(acceptor_.native_handle(), SHUT_RD);
         else if (faults.new_connections != newcomers::refused && before == newcomers::refused)
@@ -78,12 +78,12 @@ public:
     std::uint16_t port() const { return port_; }
 
 private:
-    // Below the ports that the kernel gives to outgoing connections: one of those could be given to
-    // a client that keeps trying to reach us, and it would be connected to itself.
+    // Uses ports below the range for outgoing connections. Otherwise a client that keeps trying to
+    // connect could get this port itself, and be connected to itself.
     std::uint16_t bind()
     {
         acceptor_.set_option(
-            tcp::acceptor::reuse_address(true)); // to listen again beside old connections
+            tcp::acceptor::reuse_address(true)); // to listen again while old connections exist
         std::random_device random;
         std::uniform_int_distribution<unsigned> ports(10'000, 32'000);
         for (int tries = 0; tries < 1'000; ++tries) {
@@ -146,8 +146,8 @@ private:
     const tcp::endpoint server_;
     std::list<std::weak_ptr<connection>> all_;
     asio::io_context io_{1};
-    // Not opened by Asio, as all sockets here: programs that a test starts must not inherit them,
-    // or a connection that we close would stay open there.
+    // Not opened by Asio, like all sockets here: programs started by a test must not inherit them,
+    // or a connection that is closed here would stay open there.
     tcp::acceptor acceptor_{io_, tcp::v4(), open_socket()};
     const std::uint16_t port_ = bind();
     asio::steady_timer listening_{io_};

@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-// One connection through a fault proxy; for fault_proxy.cpp alone.
+// One connection through a fault proxy. Only for fault_proxy.cpp.
 namespace holdfast::test::proxy {
 
 namespace asio = boost::asio;
@@ -30,14 +30,14 @@ using boost::system::error_code;
 
 inline constexpr auto no_throw = asio::experimental::as_tuple(asio::use_awaitable);
 
-// What was read and has not arrived yet. Empty: the end of the stream.
+// Bytes that were read and not delivered yet. Empty: the end of the stream.
 struct piece {
     steady::time_point read;
     std::string bytes;
 };
 
-// One way of a connection. Everything is decided when a piece is to be delivered, so that a change
-// of the faults holds for what was read before, too.
+// One direction of a connection. All decisions are made when a piece is delivered, so a change of
+// the faults also applies to pieces that were read before.
 struct stream {
     stream(tcp::socket& source, tcp::socket& target, const stream_faults& all)
         : from(source),
@@ -60,7 +60,7 @@ struct stream {
     asio::steady_timer changed; // cancelled when `next_delivery` may have changed
     steady::time_point next_byte{};
     std::size_t arrived = 0; // bytes, since the faults were set
-    bool spoilt = false;     // bytes were lost or replaced: nothing true can follow
+    bool spoilt = false;     // bytes were lost or replaced: no correct bytes can follow
     bool ended = false;
 };
 
@@ -96,7 +96,7 @@ struct connection {
     stream to_server, to_client;
 };
 
-using shared = std::shared_ptr<connection>; // by its streams, until both have ended
+using shared = std::shared_ptr<connection>; // owned by its streams until both have ended
 
 inline task read_all(shared c, stream& s)
 {
@@ -112,7 +112,7 @@ inline task read_all(shared c, stream& s)
     }
 }
 
-// Takes off the front what may arrive now.
+// Takes the bytes that may arrive now from the front.
 inline std::string take(stream& s)
 {
     std::string bytes = std::move(s.pieces.front().bytes);

@@ -11,7 +11,7 @@ std::vector<overlap> overlaps(std::vector<holding> history)
         return std::tie(a.resource, a.from, a.until) < std::tie(b.resource, b.from, b.until);
     });
     std::vector<overlap> found;
-    const holding* longest = nullptr; // of this resource, the one that is over last
+    const holding* longest = nullptr; // the holding of this resource that ends last
     for (const holding& each : history) {
         if (longest == nullptr || longest->resource != each.resource)
             longest = &each;

@@ -12,7 +12,7 @@
 
 namespace holdfast::test {
 
-// Random bits that are none, but differ from call to call.
+// Bits that are not random, but differ from call to call.
 class counting_entropy final : public core::entropy {
 public:
     bool fill(std::span<std::byte> out) noexcept override
@@ -25,7 +25,7 @@ public:
     std::uint64_t calls = 0;
 };
 
-// A locker core over a scripted backend, with a clock that the test moves.
+// A locker core on a scripted backend, with a clock that the test moves.
 struct locker_fixture {
     scripted_backend store;
     counting_entropy random;
@@ -48,7 +48,7 @@ struct locker_fixture {
             tag, resource, core::terms_of(usual), std::chrono::milliseconds(0), true, now);
     }
 
-    // Passes the time to the next moment at which the locker wants to be woken, and wakes it.
+    // Moves the clock to the next wake-up time of the locker, and wakes it.
     void sleep()
     {
         BOOST_REQUIRE(locker.wake_at() != core::never);
@@ -56,7 +56,7 @@ struct locker_fixture {
         locker.wake(now);
     }
 
-    // As a shell does, until `end`.
+    // Wakes the locker at all its wake-up times until `end`.
     void sleep_until(core::time_point end)
     {
         while (locker.wake_at() <= end)
@@ -65,14 +65,14 @@ struct locker_fixture {
         locker.wake(now);
     }
 
-    // The attempt that is open is refused.
+    // Refuses the open attempt.
     void refuse(errc reason = errc::contended)
     {
         store.refuse(store.latest, reason);
         locker.wake(now);
     }
 
-    // Sleeps until somebody asks again.
+    // Sleeps until the locker makes another attempt.
     void sleep_until_asked()
     {
         const std::size_t before = store.attempts();
@@ -80,7 +80,7 @@ struct locker_fixture {
             sleep();
     }
 
-    // All effects since the last call, in words, in order.
+    // All effects since the last call, as text, in order.
     std::string effects()
     {
         std::string all;
@@ -91,7 +91,7 @@ struct locker_fixture {
         return all;
     }
 
-    // The lease that came of the only claim that is asked for now.
+    // Grants the only open attempt. Returns the lease.
     core::slot_id granted()
     {
         store.grant(store.latest);
@@ -99,7 +99,7 @@ struct locker_fixture {
         return handed_over();
     }
 
-    // The lease that somebody has been given without a word to the backend, or 0.
+    // The lease that was transferred to a waiter, or 0.
     core::slot_id handed_over()
     {
         core::slot_id lease = 0;
@@ -168,7 +168,7 @@ struct lease_fixture : locker_fixture {
             found = c.resource == resource && c.now == scripted_backend::stage::held ? id : found;
         return found;
     }
-    // The end of a lease that was asked for at the start and never renewed.
+    // The end of a lease that was requested at the start and never renewed.
     static constexpr core::time_point end = at(std::chrono::milliseconds(9000 - 92));
 };
 

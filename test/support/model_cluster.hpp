@@ -10,14 +10,14 @@
 
 namespace holdfast::test {
 
-// A redlock core over model nodes.
+// A redlock core on model nodes.
 struct model_cluster : redlock_fixture<model_node> {
     explicit model_cluster(std::size_t count,
         std::optional<core::duration> node_timeout = std::chrono::milliseconds(50))
         : redlock_fixture(count, node_timeout)
     {}
 
-    // Asks, and is granted, by all nodes that answer at once.
+    // Makes an attempt, which all nodes that answer at once must grant.
     core::claim_id acquire(std::uint64_t tag, char token = 'x', std::string_view resource = "A")
     {
         const core::claim_id id = ask(tag, token, resource);
@@ -36,7 +36,7 @@ struct model_cluster : redlock_fixture<model_node> {
         run();
     }
 
-    // How many nodes hold `key` for the token of so many `token`s.
+    // The number of nodes that hold `key` for the owner token made of this character.
     std::size_t holders(char token = 'x', const std::string& key = "A") const
     {
         std::size_t count = 0;
@@ -45,7 +45,7 @@ struct model_cluster : redlock_fixture<model_node> {
         return count;
     }
 
-    // Somebody else has the key on this node.
+    // Gives the key on this node to another client.
     void occupy(std::size_t node, std::chrono::milliseconds how_long = std::chrono::seconds(5))
     {
         nodes[node].command({"SET", "A", "another", "PX", std::to_string(how_long.count())}, now);

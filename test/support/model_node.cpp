@@ -15,7 +15,7 @@ namespace holdfast::test {
 
 namespace {
 
-// What a script is called in the log.
+// The name of a script in the log.
 std::string name_of_script(std::string_view text)
 {
     const auto is = [&](const redis::script& s) {
@@ -29,7 +29,7 @@ std::string name_of_script(std::string_view text)
                                        : "RENEW";
 }
 
-// A command of the greeting that is tried on a key which nobody has.
+// Whether the handshake tries this command, on an unused key.
 bool is_trial(redis_model::arguments command)
 {
     const std::size_t key = command[0].starts_with("EVAL") ? 3 : 1;
@@ -48,7 +48,7 @@ model_node::model_node(std::string run_id)
     };
 }
 
-// The server's wall clock, which shows whole milliseconds.
+// The server's wall clock, in whole milliseconds.
 redis_model::time model_node::wall(core::time_point now) const
 {
     return std::chrono::floor<redis_model::time>(now.time_since_epoch()) + ahead;
@@ -113,7 +113,7 @@ bool model_node::send(core::connection& c, core::time_point now)
     return true;
 }
 
-// Writes the log; the reply is an error if one is ordered for this command.
+// Writes the log. Returns the error that is set for this command, if any.
 std::optional<std::string> model_node::note(redis_model::arguments command)
 {
     static const std::set<std::string_view> greeting{
@@ -145,9 +145,9 @@ std::optional<std::string> model_node::note(redis_model::arguments command)
 
 std::string model_node::command(const std::vector<std::string>& words, core::time_point now)
 {
-    redis_model::session somebody;
+    redis_model::session other;
     std::string reply;
-    server.receive(somebody, encode_command(words), wall(now), reply);
+    server.receive(other, encode_command(words), wall(now), reply);
     return reply;
 }
 

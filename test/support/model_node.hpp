@@ -12,38 +12,37 @@
 
 namespace holdfast::test {
 
-// A model of a Redis server in the time of a test. Serves one connection, can be silent, down, or
-// out of order, and keeps a log of what it was asked.
+// A model of a Redis server that uses the time of a test. Serves one connection, can be silent,
+// down, or faulty, and keeps a log of its commands.
 class model_node {
 public:
     explicit model_node(std::string run_id);
 
-    // Opens, closes and serves the connection as it wants; true if anything came of it.
+    // Opens, closes and serves the connection as requested. Returns true if anything happened.
     bool serve(core::connection& c, core::time_point now);
 
-    // Breaks the connection; what was sent before has been executed, what was not answered never
-    // will be.
+    // Breaks the connection. Requests sent before have been executed. Unsent answers are lost.
     void disconnect(core::connection& c, core::time_point now);
 
-    // A command of somebody else; returns its reply as it is sent. What the connection has to hear
-    // of it comes when it is served.
+    // Runs a command of another client and returns its encoded reply. Notifications for the
+    // connection are delivered when it is served.
     std::string command(const std::vector<std::string>& words, core::time_point now);
 
-    // Who holds a key now, or nothing.
+    // The value of a key, which is the token of its owner, or nothing.
     std::string owner(const std::string& key, core::time_point now) const;
 
-    // As if somebody had deleted them all.
+    // Deletes all keys, as another client could.
     void forget_keys() { command({"FLUSHALL"}, {}); }
 
     redis_model server;
-    std::chrono::milliseconds ahead{}; // its clock, of ours
-    bool up = true;                    // takes connections
-    bool silent = false; // executes, but keeps its answers to itself for the time being
-    bool deaf = false;   // takes nothing from the connection
-    std::map<std::string, std::string> errors; // by what a command is called in the log
+    std::chrono::milliseconds ahead{};         // its clock, relative to ours
+    bool up = true;                            // accepts connections
+    bool silent = false;                       // executes commands, but holds its answers back
+    bool deaf = false;                         // reads nothing from the connection
+    std::map<std::string, std::string> errors; // by the name of the command in the log
     std::vector<std::string> log; // "SET A", "DELETE A", "RENEW A B", "PASS A queue" …
 
-    // The log since the last call, without the greeting.
+    // The log since the last call, without the handshake.
     std::string commands();
 
 private:
@@ -53,10 +52,10 @@ private:
 
     struct client {
         redis_model::session session;
-        std::string answers; // and what else the server has sent to it
+        std::string answers; // and pushes that the server has sent
     };
     bool connected_ = false;
-    std::unique_ptr<client> client_; // the server knows where it is, wherever the node is moved
+    std::unique_ptr<client> client_; // the server refers to it, so its address must not change
 };
 
 } // namespace holdfast::test

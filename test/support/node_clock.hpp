@@ -14,7 +14,7 @@
 
 namespace holdfast::test {
 
-// The wall clock of servers, as the test sets it. It goes with the machine's clock until then.
+// The wall clock of servers, set by the test. By default it runs with the machine's clock.
 class node_clock {
 public:
     node_clock()
@@ -38,7 +38,7 @@ public:
         ::unlink(name_.c_str());
     }
 
-    // What is started meanwhile has this clock. Not for several threads.
+    // Servers started by `function` have this clock. Not thread-safe.
     template <class Function>
     auto start(Function function) const
     {

@@ -8,8 +8,8 @@
 
 namespace holdfast::test {
 
-// What a node without a restart behind it keeps under redis::record_key: the terms that all clients
-// agree on, its run_id, and a time from which it grants that has long passed.
+// The value that a node keeps under redis::record_key if it was not restarted: the settings that
+// all clients agree on, its run_id, and a time from which it grants, long ago.
 inline std::string node_record(const redis::fence_settings& terms, std::string_view run_id)
 {
     using redis::in_ms;

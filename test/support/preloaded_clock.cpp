@@ -1,5 +1,5 @@
-// Loaded into a redis-server (LD_PRELOAD): its wall clock is what a test sets while the server
-// runs, see node_clock.hpp. What measures durations goes on as it is.
+// Loaded into a redis-server (LD_PRELOAD): a test sets its wall clock while the server runs, see
+// node_clock.hpp. Clocks that measure durations are not changed.
 #include "support/node_clock_settings.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 using holdfast::test::node_clock_settings;
 
-// Nothing here may allocate: the allocator asks for the time as well.
+// Nothing here may allocate, because the allocator reads the time too.
 const volatile node_clock_settings* settings()
 {
     static const volatile node_clock_settings* shared = nullptr;

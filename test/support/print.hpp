@@ -7,7 +7,8 @@
 
 #include <ostream>
 
-// How Boost.Test shows our enumerations when a check fails; it finds these by their names.
+// How Boost.Test prints our enumerations when a check fails. It finds these functions by their
+// names.
 namespace holdfast {
 
 inline std::ostream& boost_test_print_type(std::ostream& out, errc e)
@@ -37,7 +38,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome o)
 
 namespace holdfast::test {
 
-/// What a cancelled operation reports, in a type that can be shown.
+/// The error of a cancelled operation, in a type that can be printed.
 inline const error_code aborted = asio::error::operation_aborted;
 
 } // namespace holdfast::test

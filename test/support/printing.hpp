@@ -1,6 +1,6 @@
 #pragma once
 
-// How our types look in the messages of failed tests.
+// How our types are printed in messages of failed tests.
 
 #include "core/locker_core.hpp"
 #include "core/time.hpp"
@@ -88,7 +88,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, verdict v)
 
 namespace std::chrono {
 
-// In milliseconds of the clock that tests write.
+// In milliseconds.
 inline std::ostream& boost_test_print_type(std::ostream& out, holdfast::core::duration d)
 {
     return out << std::chrono::duration<double, std::milli>(d).count() << " ms";

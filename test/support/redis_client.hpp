@@ -124,7 +124,7 @@ private:
     std::string buffer_;
 };
 
-// One connection to a server on a loopback port, used by one command after another.
+// One connection to a server on a loopback port, used for one command after another.
 class redis_client {
 public:
     redis_client() = default;
@@ -150,7 +150,7 @@ public:
                 fail("cannot send to redis-server");
             return reply_reader(socket_).read();
         } catch (...) {
-            disconnect(); // a late reply must not be taken for that of the next command
+            disconnect(); // a late reply must not be taken as the reply to the next command
             throw;
         }
     }

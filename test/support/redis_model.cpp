@@ -45,7 +45,7 @@ void redis_model::receive(session& from, std::string_view bytes, time wall, std:
     }
 }
 
-// Executes the commands that are complete; returns how many bytes they took.
+// Executes the complete commands. Returns the number of bytes they took.
 std::size_t redis_model::serve(
     session& from, std::string_view input, time wall, std::string& replies)
 {
@@ -132,7 +132,7 @@ void redis_model::restart(std::string run_id, data contents)
     run_id_ = std::move(run_id);
     data_ = std::move(contents);
     data_.resize(std::max(data_.size(), databases));
-    first_end_ = time::min(); // look at all of them once
+    first_end_ = time::min(); // check all keys once
     listeners_.clear();
     watched_.clear();
     forget_scripts();
@@ -154,12 +154,12 @@ redis_model::keyspace::iterator redis_model::call::look_up(std::string_view key)
     const auto found = keys().find(server.key_);
     if (found == none() || !expired(found->second, wall))
         return found;
-    if (server.state != trouble::read_only) // a replica leaves it to its primary
+    if (server.state != trouble::read_only) // a replica leaves deletions to its primary
         server.remove(keys(), found);
     return none();
 }
 
-// `found` is what look_up() returned for this key, just now.
+// `found` is the result of look_up() for this key, just before.
 void redis_model::call::assign(std::string_view key, keyspace::iterator found,
     std::string_view value, std::optional<time> expires_at)
 {

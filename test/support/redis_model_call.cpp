@@ -1,4 +1,4 @@
-// Which commands a model of a Redis server has, which of them it refuses, and how it replies.
+// The commands of the model of a Redis server, when it refuses them, and the encoding of replies.
 #include "support/redis_model_call.hpp"
 
 #include <charconv>
@@ -10,7 +10,7 @@ namespace {
 
 enum flag : std::uint16_t {
     writes = 1,
-    takes_memory = 2, // refused when there is none left
+    takes_memory = 2, // refused when no memory is left
     while_loading = 4,
     while_busy = 8,
     before_auth = 16,
@@ -25,7 +25,7 @@ constexpr char lower(char c)
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// The names of all commands here are up to 12 letters, of 5 bits each; 0 for what cannot be one.
+// The names of all commands here have up to 12 letters, of 5 bits each. 0 for any other name.
 constexpr std::uint64_t packed(std::string_view name)
 {
     std::uint64_t all = 0;
@@ -59,7 +59,7 @@ constexpr std::string_view snapshots_fail =
 struct redis_model::call::command {
     std::uint64_t name;
     std::string_view full_name;
-    int arity; // with the name; negative: at least so many
+    int arity; // with the name; negative: at least that many
     int flags;
     void (call::*run)(); // null: one of `parts`, by the second argument
     std::span<const command> parts{};
@@ -146,7 +146,7 @@ const redis_model::call::command* redis_model::call::command::find(arguments arg
                : found;
 }
 
-// Why the command is refused before it is looked at closely; empty if it is not.
+// The error if the command is refused before its arguments are checked, else empty.
 std::string redis_model::call::command::refusal(const call& c) const
 {
     const auto count = static_cast<int>(c.argv.size());
@@ -155,9 +155,9 @@ std::string redis_model::call::command::refusal(const call& c) const
     if (!(flags & before_auth) && !c.authenticated())
         return "NOAUTH Authentication required.";
     const std::string_view why = refused_by_state(c);
-    const trouble in_the_way = c.server.state;
-    const bool looked_at_later = in_the_way == trouble::loading || in_the_way == trouble::busy;
-    if ((why.empty() || looked_at_later) && !(flags & while_listening) && c.only_listens())
+    const trouble server_state = c.server.state;
+    const bool checked_later = server_state == trouble::loading || server_state == trouble::busy;
+    if ((why.empty() || checked_later) && !(flags & while_listening) && c.only_listens())
         return "ERR Can't execute '" + std::string(full_name) +
                "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
                "this context";
@@ -239,7 +239,7 @@ void redis_model::call::simple(std::string_view text)
     out += "\r\n";
 }
 
-// The text may come from a client: no line breaks in it.
+// The text may come from a client: line breaks are replaced.
 void redis_model::call::error(std::string_view text)
 {
     while (text.ends_with('\r') || text.ends_with('\n'))
@@ -266,7 +266,7 @@ void redis_model::call::bulk(std::string_view text)
     out += "\r\n";
 }
 
-// For people to read.
+// For text that people read.
 void redis_model::call::verbatim(std::string_view text)
 {
     if (from.protocol == 2)

@@ -10,7 +10,7 @@
 
 namespace holdfast::test {
 
-// A command that is being executed: the functions of the same names are the commands.
+// A command that is being executed. Functions named like commands execute them.
 struct redis_model::call {
     redis_model& server;
     session& from;
@@ -45,15 +45,15 @@ struct redis_model::call {
 
     struct ending {
         std::optional<time> at;
-        std::string_view error; // if there is none
+        std::string_view error; // set if there is no time
     };
     ending end_of_set(std::string_view number, bool seconds, bool absolute) const;
     ending end_of_expire(std::string_view number, bool seconds) const;
-    bool get_value(keyspace::iterator found);        // the reply of GET; false if that is an error
-    void end_at(keyspace::iterator found, time end); // at once if that is past
+    bool get_value(keyspace::iterator found);        // replies to GET; false if that is an error
+    void end_at(keyspace::iterator found, time end); // deletes it at once if that is past
     void expire_in(bool seconds);
     void time_left(bool seconds);
-    void watch(arguments keys); // if that is what the client wants
+    void watch(arguments keys); // if the client wants that
 
     // Commands on keys.
     void set();
@@ -79,7 +79,7 @@ struct redis_model::call {
     void zcard();
     void zscore();
     void members(const item& set, std::size_t first, std::size_t count, bool scores, bool pairs);
-    keyspace::iterator make_sorted_set(std::string_view key); // which is not there
+    keyspace::iterator make_sorted_set(std::string_view key); // for a missing key
     static bool has_member(const item& set, std::string_view name);
     static bool put_member(item& set, double score, std::string_view name);
     std::int64_t remove_members(keyspace::iterator set, arguments names);
@@ -102,7 +102,7 @@ struct redis_model::call {
     double window_left(arguments names);
     void enqueue(const known_script& s, arguments names, arguments values);
     void stay_owner(const known_script& s, arguments names, arguments values);
-    using word = std::optional<std::string_view>; // nothing: there is no such argument
+    using word = std::optional<std::string_view>; // empty: there is no such argument
     static word at(arguments all, std::size_t i)
     {
         return i < all.size() ? word(all[i]) : std::nullopt;
@@ -114,19 +114,19 @@ struct redis_model::call {
     std::optional<std::string> take_first(std::string_view queue);
     std::string_view give(std::string_view key, std::string_view token, arguments ttl);
     bool tell_owner(std::string_view name);
-    bool written = false; // by a script, which is refused nothing any more
+    bool written = false; // by the script; after that no command is refused
     struct fenced;
     enum class fenced_script : std::uint8_t { acquire, raise, renew };
     void run_fenced(const known_script& s, arguments names, arguments values, fenced_script which);
 
-    // Who listens.
+    // Messages and notifications.
     void subscribe();
     void unsubscribe();
     void publish();
     void client_tracking();
     void client_caching();
     listener& listen();
-    bool only_listens() const; // may do nothing else in this protocol
+    bool only_listens() const; // in this protocol it may do nothing else
     void confirm(std::string_view what, std::optional<std::string_view> channel, std::size_t left);
 
     // The connection and the server.
@@ -145,7 +145,7 @@ struct redis_model::call {
     bool log_in(std::string_view user, std::string_view password);
     bool rename(std::string_view name);
 
-    // Why a command that writes is refused; empty if it is not.
+    // Why a command that writes is refused; empty if it is accepted.
     std::string_view refused_write() const;
     std::string_view refused_in_script(bool takes_memory);
 };
@@ -163,7 +163,7 @@ inline constexpr std::string_view null_argument =
 
 } // namespace resp_text
 
-// As the server reads numbers: no blanks, no plus sign, no zeros in front.
+// Reads a number like the server: no blanks, no plus sign, no leading zeros.
 std::optional<std::int64_t> integer_of(std::string_view text);
 
 // `lower` is in lower case.

@@ -1,4 +1,4 @@
-// The scripts of fenced mode, as a model of a Redis server executes them. The comments are the
+// The scripts of fenced mode, as the model of a Redis server executes them. The comments quote the
 // lines of the scripts.
 #include "support/redis_model_fenced.hpp"
 
@@ -12,7 +12,7 @@ namespace holdfast::test {
 namespace fenced_status = redis::fenced_status;
 using namespace lua;
 
-// Nothing if it is no string.
+// Empty if the value is not a string.
 std::optional<std::string> redis_model::call::fenced::read(std::string_view name) const
 {
     const auto found = c.look_up(name);
@@ -46,7 +46,7 @@ std::int64_t redis_model::call::fenced::pttl(word name) const
     return (*found->second.expires_at - c.wall).count();
 }
 
-// SET with PX, and with NX; false if the key is there already.
+// SET with PX, and with NX. Returns false if the key exists already.
 bool redis_model::call::fenced::set(word name, word what, word ttl, bool only_new) const
 {
     sent(name), sent(what), sent(ttl);
@@ -62,7 +62,7 @@ bool redis_model::call::fenced::set(word name, word what, word ttl, bool only_ne
     return true;
 }
 
-// SET, without an end if the lifetime is `0`.
+// SET, without a ttl if the lifetime is `0`.
 void redis_model::call::fenced::keep(word name, word what, word lifetime) const
 {
     if (lifetime != "0") {
@@ -96,7 +96,7 @@ void redis_model::call::fenced::answer(double first, double second) const
     c.integer(to_integer(now));
 }
 
-// Of an argument that is calculated with.
+// The value of an argument that is used in arithmetic.
 lua_number redis_model::call::fenced::number_of(std::size_t i) const
 {
     if (!value(i))
@@ -113,8 +113,8 @@ double redis_model::call::fenced::most(double reach) const
     return (now + reach + 1) * redis::tokens_in_ms;
 }
 
-// Up to the end of its record: from when on the node grants anything. If that is not said, either
-// it is no time, or this has been answered.
+// The script up to the end of the record: the time from which the node grants. If there is none,
+// either the record has no valid time, or the reply has been written.
 lua_number redis_model::call::fenced::grants_from(const std::optional<std::string>& stored)
 {
     // local record,from=agreed..' '..ARGV[10]..' ',nil
@@ -153,7 +153,8 @@ lua_number redis_model::call::fenced::grants_from(const std::optional<std::strin
     return from;
 }
 
-// As who wants to stand in the queue: whether the lock is ours. `held`: by anybody, before.
+// Waits in the queue. Returns whether the lock is granted to the caller. `held`: by any client,
+// before.
 bool redis_model::call::fenced::wait(bool held) const
 {
     // local behind=redis.call('zrange',q,-1,-1,'withscores')[2]
@@ -171,7 +172,7 @@ bool redis_model::call::fenced::wait(bool held) const
         if (first == value(12))
             return true;
         // redis.call('set',l,string.sub(first,1,32),'px',ARGV[14])
-        if (!first) // its life is over already
+        if (!first) // the queue has ended already
             stop("ERR user_script:1: bad argument #1 to 'sub' (string expected, got nil)");
         set(key(1), std::string_view(*first).substr(0, 32), value(14));
         // local heard=redis.pcall('publish',string.sub(first,49),string.sub(first,1,48))
@@ -201,7 +202,7 @@ double redis_model::call::fenced::start(lua_number last, double from) const
     return start;
 }
 
-// What is answered instead of a grant whose first token would be `first`.
+// Writes the reply if there can be no grant with the first token `first`.
 bool redis_model::call::fenced::has_no_tokens(const std::optional<std::string>& holder,
     const std::optional<std::string>& highest, double first)
 {

@@ -27,8 +27,8 @@ struct redis_model::call::fenced {
         return all.subspan(std::min(i - 1, all.size()));
     }
 
-    // The commands, where they do not fail.
-    void look() const { c.watch(names); } // what a command does that reads
+    // The commands, if they do not fail.
+    void look() const { c.watch(names); } // by a command that reads
     std::optional<std::string> read(std::string_view name) const;
     std::optional<std::string> get(std::string_view name) const;
     bool exists(word name) const;

@@ -1,5 +1,5 @@
-// The scripts that keep counters up, as a model of a Redis server executes them. The comments are
-// the lines of the scripts.
+// The scripts that write counters back, as the model of a Redis server executes them. The comments
+// quote the lines of the scripts.
 #include "support/redis_model_fenced.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// How a model of a Redis server cuts its input into commands.
+// How the model of a Redis server splits its input into commands.
 #include "support/redis_model_call.hpp"
 
 #include <cctype>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t longest_line = 64 * 1024;
 constexpr std::int64_t longest_bulk = 512 * 1024 * 1024;
 
-// Before AUTH.
+// Limits before AUTH.
 constexpr std::int64_t most_arguments = 10;
 constexpr std::int64_t longest_argument = 16 * 1024;
 
@@ -67,32 +67,33 @@ redis_model::step redis_model::take(session& from, std::string_view input, std::
     return input[at] == '*' ? take_array(from, input, at) : take_line(input, at);
 }
 
-// What stands between a type and the end of its line; `at` goes behind that.
+// Finds the text between a type and the end of its line. Moves `at` behind that.
 redis_model::step redis_model::header(
     std::string_view input, std::size_t& at, std::string_view& text)
 {
     std::size_t end = at;
     while (end < input.size() && input[end] != '\r' && input[end] != '\0')
         ++end;
-    if (end == input.size() || input[end] == '\0') // the server takes a null for the end of all
+    if (end == input.size() ||
+        input[end] == '\0') // the server takes a null as the end of the input
         return input.size() - at > longest_line ? step::error : step::incomplete;
     if (end + 2 > input.size())
         return step::incomplete;
     text = input.substr(at, end - at);
-    at = end + 2; // of what follows the CR, nobody looks at the first byte
+    at = end + 2; // the byte after the CR is not checked
     return step::command;
 }
 
 redis_model::step redis_model::take_array(session& from, std::string_view input, std::size_t& at)
 {
-    const bool stranger = !password_.empty() && !from.authenticated;
+    const bool unauthenticated = !password_.empty() && !from.authenticated;
     std::string_view text;
     if (const step s = header(input, at, text); s != step::command)
         return s == step::error ? fail("too big mbulk count string") : s;
     const auto count = integer_of(text.substr(1));
     if (!count || *count > std::numeric_limits<int>::max())
         return fail("invalid multibulk length");
-    if (stranger && *count > most_arguments)
+    if (unauthenticated && *count > most_arguments)
         return fail("unauthenticated multibulk length");
 
     for (std::int64_t i = 0; i < *count; ++i) {
@@ -108,7 +109,7 @@ redis_model::step redis_model::take_array(session& from, std::string_view input,
         const auto size = integer_of(text.substr(1));
         if (!size || *size < 0 || *size > longest_bulk)
             return fail("invalid bulk length");
-        if (stranger && *size > longest_argument)
+        if (unauthenticated && *size > longest_argument)
             return fail("unauthenticated bulk length");
         const auto length = static_cast<std::size_t>(*size);
         if (input.size() - at < length + 2) {
@@ -121,7 +122,7 @@ redis_model::step redis_model::take_array(session& from, std::string_view input,
     return arguments_.empty() ? step::nothing : step::command;
 }
 
-// A command without RESP, as a person types it.
+// An inline command, without RESP, as typed by a user.
 redis_model::step redis_model::take_line(std::string_view input, std::size_t& at)
 {
     std::size_t end = at;
@@ -138,11 +139,11 @@ redis_model::step redis_model::take_line(std::string_view input, std::size_t& at
     return arguments_.empty() ? step::nothing : step::command;
 }
 
-// Into words, some of them in quotes; false if a quote does not end as it should.
+// Splits a line into words, some of them quoted. Returns false if a quote is not closed properly.
 bool redis_model::split(std::string_view line)
 {
     unquoted_.clear();
-    unquoted_.reserve(line.size()); // what is in it stays where it is
+    unquoted_.reserve(line.size()); // so that it is not reallocated
     std::size_t at = 0;
     for (;;) {
         while (at < line.size() && blank(line[at]))

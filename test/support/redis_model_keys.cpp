@@ -1,4 +1,4 @@
-// The commands on keys of a model of a Redis server.
+// The commands for keys of the model of a Redis server.
 #include "support/redis_model_call.hpp"
 
 #include <limits>
@@ -263,7 +263,7 @@ void redis_model::call::type()
     simple(names[static_cast<std::size_t>(found->second.is)]);
 }
 
-// Of a list, only its length is known: that of the value.
+// Only the length of a list is modelled, as the length of `value`.
 void redis_model::call::lpush()
 {
     const std::size_t count = argv.size() - 2;

@@ -1,4 +1,4 @@
-// What a model of a Redis server sends without being asked: messages, and that keys have changed.
+// The pushes of the model of a Redis server: messages, and notifications of changed keys.
 #include "support/redis_model_call.hpp"
 
 namespace holdfast::test {
@@ -7,7 +7,8 @@ namespace {
 
 using resp_text::syntax;
 
-constexpr std::string_view unknown_option = "ERR this model of a server does not know this option";
+constexpr std::string_view unknown_option =
+    "ERR the model of a server does not support this option";
 
 void append_bulk(std::string& out, std::string_view text)
 {
@@ -36,7 +37,7 @@ redis_model::listener& redis_model::call::listen()
     return l;
 }
 
-// Where a session is told of what it does itself depends on what it is told.
+// Pushes that a session causes for itself are written among its replies.
 void redis_model::tell(std::uint64_t to, std::string_view what)
 {
     if (to == serving_)
@@ -62,7 +63,7 @@ std::int64_t redis_model::publish(std::string_view channel, std::string_view mes
     return count;
 }
 
-// The old protocol has no way to say this.
+// RESP2 cannot express this push.
 void redis_model::tell_of_change(std::uint64_t to, std::string_view keys)
 {
     const listener* const l = listening(to);
@@ -71,7 +72,7 @@ void redis_model::tell_of_change(std::uint64_t to, std::string_view keys)
     std::string text(">2\r\n");
     append_bulk(text, "invalidate");
     text += keys;
-    if (to == serving_) // who has caused it has the reply first
+    if (to == serving_) // the session that caused it gets its reply first
         after_reply_ += text;
     else
         tell(to, text);
@@ -141,7 +142,7 @@ void redis_model::call::unsubscribe()
             leave(channel);
     } else if (l == nullptr || l->channels.empty()) {
         confirm("unsubscribe", std::nullopt, 0);
-    } else { // the real server has no order here
+    } else { // the order of the real server is unspecified
         while (!l->channels.empty())
             leave(std::string(*l->channels.begin()));
     }

@@ -1,5 +1,5 @@
-// The scripts of the queue of those who wait for a key, as a model of a Redis server executes them.
-// The comments are the lines of the scripts.
+// The scripts of the queue of waiters for a key, as the model of a Redis server executes them. The
+// comments quote the lines of the scripts.
 #include "support/redis_model_call.hpp"
 #include "support/redis_model_lua.hpp"
 
@@ -15,7 +15,7 @@ using resp_text::wrong_type;
 constexpr std::size_t token_length = 32;
 constexpr std::size_t message_length = token_length + redis::reference_length;
 
-// What Lua makes of an integer: its numbers are all floating.
+// Converts an integer like Lua, whose numbers are floating-point.
 std::int64_t lua_number(std::int64_t n)
 {
     return static_cast<std::int64_t>(static_cast<double>(n));
@@ -28,7 +28,8 @@ std::string_view part(std::string_view text, std::size_t from, std::size_t count
 
 } // namespace
 
-// As the server decides it for a command in a script: after one that writes, nothing is refused.
+// Whether a command in a script is refused. Like the server: after a command that writes, nothing
+// is refused.
 std::string_view redis_model::call::refused_in_script(bool takes_memory)
 {
     if (written)
@@ -41,7 +42,7 @@ std::string_view redis_model::call::refused_in_script(bool takes_memory)
     return {};
 }
 
-// ZREM; why not, if it does not work.
+// ZREM. Returns the error if it fails.
 std::string_view redis_model::call::leave(std::string_view queue, std::string_view name)
 {
     if (const std::string_view why = refused_in_script(false); !why.empty())
@@ -55,7 +56,7 @@ std::string_view redis_model::call::leave(std::string_view queue, std::string_vi
     return {};
 }
 
-// ZPOPMIN: the first in the queue; nothing if there is none, or if it does not work.
+// ZPOPMIN: the first place in the queue; empty if there is none, or if it fails.
 std::optional<std::string> redis_model::call::take_first(std::string_view queue)
 {
     if (!refused_in_script(false).empty())
@@ -70,7 +71,7 @@ std::optional<std::string> redis_model::call::take_first(std::string_view queue)
     return name;
 }
 
-// SET with PX; why not, if it does not work.
+// SET with PX. Returns the error if it fails.
 std::string_view redis_model::call::give(
     std::string_view key, std::string_view token, arguments ttl)
 {
@@ -85,7 +86,7 @@ std::string_view redis_model::call::give(
     return {};
 }
 
-// PUBLISH to one who has the key now; false if nobody hears it.
+// PUBLISH to the client that has the key now. Returns false if no client receives it.
 bool redis_model::call::tell_owner(std::string_view name)
 {
     return server.publish(part(name, message_length, name.npos), part(name, 0, message_length)) > 0;
@@ -137,7 +138,7 @@ void redis_model::call::pass_on(const known_script& s, arguments names, argument
     }
 }
 
-// SET with PX and NX; false if it does not work.
+// SET with PX and NX. Returns false if it fails.
 bool redis_model::call::open_window(std::string_view key, arguments value_and_ttl)
 {
     if (value_and_ttl.size() < 2 || !refused_in_script(true).empty())
@@ -149,7 +150,7 @@ bool redis_model::call::open_window(std::string_view key, arguments value_and_tt
     return true;
 }
 
-// How long the window is open for; less than 1 if it is not.
+// How long the window is still open; less than 1 if it is not open.
 double redis_model::call::window_left(arguments names)
 {
     // local p=tonumber(redis.pcall('get',KEYS[3]))
@@ -214,8 +215,8 @@ void redis_model::call::stay_owner(const known_script& s, arguments names, argum
     integer(0);
 }
 
-// Up to the end of the queue's life; why not, if it does not work. Each is given as what there is
-// of the arguments from it on; `watched` are the keys of the script.
+// The script up to the renewal of the queue's ttl. Returns the error if it fails. Each parameter
+// holds the arguments from that one on; `watched` are the keys of the script.
 std::string_view redis_model::call::join(
     arguments watched, arguments queue, arguments place, arguments ttl)
 {
@@ -250,7 +251,7 @@ std::string_view redis_model::call::join(
     return {};
 }
 
-// return redis.call('pexpire',KEYS[1],ARGV[2]): 0, if it was over at once
+// return redis.call('pexpire',KEYS[1],ARGV[2]): 0 if it has ended at once
 void redis_model::call::only_join(const known_script& s, arguments names, arguments values)
 {
     const std::string_view why =
@@ -271,7 +272,7 @@ void redis_model::call::give_to_first(const known_script& s, arguments names, ar
             return why.empty() ? integer(0) : script_error(s, why);
         }
         // redis.call('set',k,string.sub(m,1,32),'px',ARGV[2])
-        if (!first) // its life is over already
+        if (!first) // the queue has ended already
             return script_error(
                 s, "ERR user_script:1: bad argument #1 to 'sub' (string expected, got nil)");
         if (const std::string_view why =

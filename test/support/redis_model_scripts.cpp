@@ -1,4 +1,4 @@
-// The commands on scripts of a model of a Redis server, and what the scripts do.
+// The commands for scripts of the model of a Redis server, and the execution of the scripts.
 #include "support/redis_model_call.hpp"
 
 #include "redis/fence_scripts.hpp"
@@ -11,12 +11,13 @@ namespace holdfast::test {
 namespace {
 
 using resp_text::null_argument;
-constexpr std::string_view unknown_script = "ERR this model of a server does not know this script";
+constexpr std::string_view unknown_script =
+    "ERR the model of a server does not support this script";
 
 } // namespace
 
-// What it does is in `call::run`. The last is the one of the Redis manual, which other libraries
-// use for their locks: it fails where ours says "not ours".
+// `call::run` executes it. The last script is that of the Redis manual, which other libraries use
+// for their locks: it fails where ours replies "not ours".
 struct redis_model::known_script {
     std::string_view text, digest;
     enum {
@@ -70,7 +71,7 @@ const redis_model::known_script* redis_model::known_script::with_digest(std::str
     return found == std::end(all) ? nullptr : found;
 }
 
-// How many keys the arguments begin with; if that cannot be, the reply is an error.
+// The number of keys among the arguments; if it is invalid, the reply is an error.
 std::optional<std::size_t> redis_model::call::key_count()
 {
     const auto n = integer_of(argv[2]);

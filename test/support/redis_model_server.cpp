@@ -1,4 +1,4 @@
-// The commands on connections and on the server itself, of a model of a Redis server.
+// The commands for connections and for the server itself, of the model of a Redis server.
 #include "support/redis_model_call.hpp"
 
 #include <algorithm>
@@ -128,7 +128,7 @@ void redis_model::call::client_id()
     integer(static_cast<std::int64_t>(from.id));
 }
 
-// Of all sections, it has two.
+// It has only two of all sections.
 void redis_model::call::info()
 {
     const auto wants = [&](std::string_view wanted) {

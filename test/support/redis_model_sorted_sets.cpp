@@ -1,4 +1,4 @@
-// The commands on sorted sets of a model of a Redis server.
+// The commands for sorted sets of the model of a Redis server.
 #include "support/redis_model_call.hpp"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ using resp_text::no_integer;
 using resp_text::syntax;
 using resp_text::wrong_type;
 
-constexpr std::string_view unknown_option = "ERR this model of a server does not know this option";
+constexpr std::string_view unknown_option =
+    "ERR the model of a server does not support this option";
 
 std::optional<double> score_of(std::string_view word)
 {
@@ -26,7 +27,7 @@ std::optional<double> score_of(std::string_view word)
         end != text.c_str() + text.size() || std::isnan(score) ||
         (errno == ERANGE && (std::isinf(score) || score == 0)))
         return std::nullopt;
-    return score + 0.0; // a set of few short names does not keep the sign of zero
+    return score + 0.0; // a small set does not keep the sign of zero
 }
 
 bool is_sorted_set(const redis_model::item& i)
@@ -44,7 +45,7 @@ redis_model::keyspace::iterator redis_model::call::make_sorted_set(std::string_v
     return made;
 }
 
-// False if it is there and has that score.
+// Returns false if it is a member with that score already.
 bool redis_model::call::put_member(item& set, double score, std::string_view name)
 {
     auto& all = set.members;
@@ -65,7 +66,7 @@ bool redis_model::call::has_member(const item& set, std::string_view name)
         set.members.begin(), set.members.end(), [&](const auto& m) { return m.second == name; });
 }
 
-// A sorted set that is empty is gone.
+// Deletes the sorted set if it is empty.
 void redis_model::call::members_changed(keyspace::iterator set)
 {
     if (set->second.members.empty())
@@ -137,7 +138,7 @@ void redis_model::call::zrem()
     integer(remove_members(found, argv.subspan(2)));
 }
 
-// Some members as a reply; in pairs, each with its score.
+// Replies with some members; with `pairs`, each together with its score.
 void redis_model::call::members(
     const item& set, std::size_t first, std::size_t count, bool scores, bool pairs)
 {

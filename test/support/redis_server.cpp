@@ -50,9 +50,9 @@ bool can_bind(std::uint16_t port)
     return bound;
 }
 
-// From below the range that the kernel gives to outgoing connections. Otherwise a client that
-// keeps trying to reach a killed server could be given that very port, connect to itself, and keep
-// the server from coming back.
+// Uses ports below the range for outgoing connections. Otherwise a client that keeps trying to
+// reach a killed server could get that very port, be connected to itself, and prevent the server's
+// restart.
 std::uint16_t free_port()
 {
     static std::random_device random;
@@ -79,14 +79,14 @@ pid_t spawn(const std::string& program, std::vector<std::string> arguments)
     if (child != 0)
         return child;
 
-    // Only calls that are safe after a fork of a process with threads. Its own process group keeps
-    // Ctrl-C from the server: to take it down is our task.
+    // Only calls that are safe after a fork of a process with threads. The process group protects
+    // the server from Ctrl-C: this process must stop it.
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() == parent) // otherwise it died before we asked
+    if (::getppid() == parent) // otherwise the parent died before prctl()
         ::execv(program.c_str(), argv.data());
     ::_exit(127);
 }
@@ -100,7 +100,7 @@ redis_server::redis_server(std::vector<std::string> arguments) : arguments_(std:
         fail("mkdtemp");
     directory_ = name;
     try {
-        // Somebody else may take a port between our look at it and the server's start.
+        // Another process may take the port between the check and the server's start.
         do {
             port_ = free_port();
         } while (!start(arguments_));
@@ -168,7 +168,7 @@ void redis_server::pause()
 {
     if (!running() || ::kill(pid_, SIGSTOP) == -1)
         throw std::runtime_error("there is no redis-server to pause");
-    // The signal takes effect a moment later; what the caller does next must find it stopped.
+    // The signal takes effect a moment later. Wait until the process has stopped.
     siginfo_t info{};
     const auto id = static_cast<id_t>(pid_);
     while (::waitid(P_PID, id, &info, WSTOPPED | WEXITED | WNOWAIT) == -1 && errno == EINTR) {
@@ -186,10 +186,10 @@ void redis_server::restart(std::vector<std::string> arguments)
     kill();
     arguments.insert(arguments.begin(), arguments_.begin(), arguments_.end());
     if (!start(arguments))
-        throw std::runtime_error("port " + std::to_string(port_) + " was taken meanwhile");
+        throw std::runtime_error("port " + std::to_string(port_) + " has been taken");
 }
 
-// False: the port is taken.
+// Returns false if the port is taken.
 bool redis_server::start(const std::vector<std::string>& arguments)
 {
     fs::remove(directory_ + "/log");
@@ -209,19 +209,19 @@ bool redis_server::start(const std::vector<std::string>& arguments)
             const auto why = log();
             if (why.find("Address already in use") != std::string::npos)
                 return false;
-            throw std::runtime_error("redis-server does not start; its log:\n" + why);
+            throw std::runtime_error("redis-server did not start; its log:\n" + why);
         }
         std::this_thread::sleep_for(poll_interval);
     }
     return true;
 }
 
-// Its own log first: on a port that was taken, somebody else's server would answer.
+// Checks its own log first: on a port that was taken, another server would answer.
 bool redis_server::ready()
 {
     if (log().find("Ready to accept connections") == std::string::npos)
         return false;
-    command({"PING"}); // an error will do: it may ask for a password
+    command({"PING"}); // an error is fine: a password may be required
     return true;
 }
 

@@ -14,11 +14,11 @@
 
 namespace holdfast::test {
 
-/// A real redis-server on a loopback port of its own, without persistence.
+/// A real redis-server on a free loopback port, without persistence.
 ///
-/// It is taken down by the destructor, and dies with the thread that started it in any case (the
-/// kernel ties it to that thread, not to the process): start servers on a thread that lives as long
-/// as they are needed, such as the main thread.
+/// The destructor stops it. It also ends with the thread that started it (the kernel ties it to
+/// that thread, not to the process). So start servers on a thread that lives as long as they are
+/// needed, such as the main thread.
 class redis_server {
 public:
     /// Returns when the server answers. `arguments` are options of redis-server, such as
@@ -35,17 +35,19 @@ public:
     /// Whether the process exists; true for a paused one.
     bool running() const noexcept;
 
-    void kill() noexcept; ///< at once, as a crash would (SIGKILL); returns when it is gone
+    void kill() noexcept; ///< SIGKILL, like a crash; returns when the process has ended
     void pause();         ///< SIGSTOP: connections stay open, nothing is answered
     void resume();        ///< SIGCONT
 
-    /// Starts it again, empty, on the same port, with the arguments of the constructor and these.
+    /// Starts it again, empty, on the same port, with the arguments of the constructor and these
+    /// arguments.
     void restart(std::vector<std::string> arguments = {});
 
     /// Sends one command and returns its reply as text: integers as digits, nil as "(nil)", errors
     /// as "(error) …", the elements of an array joined by line breaks. All commands use one
-    /// connection, made anew after a failure, so AUTH and SELECT last. Throws `std::runtime_error`
-    /// without a reply in time; the server may then still run the command.
+    /// connection, which is reopened after a failure, so AUTH and SELECT remain in effect. Throws
+    /// `std::runtime_error` if there is no reply in time; the server may still run the command
+    /// then.
     std::string command(const std::vector<std::string>& words,
         std::chrono::milliseconds timeout = std::chrono::seconds(5));
 

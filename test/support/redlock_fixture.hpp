@@ -12,9 +12,9 @@
 
 namespace holdfast::test {
 
-// A redlock core over nodes of some kind, which are made of a name and can
-// `bool serve(core::connection&, core::time_point now)`: true if anything happened. The network
-// takes no time; time passes when the test says so.
+// A redlock core on nodes of some kind. They are constructed from a name and have `bool
+// serve(core::connection&, core::time_point now)`, which returns true if anything happened. The
+// network takes no time; time passes only when the test says so.
 template <class Node>
 struct redlock_fixture {
     explicit redlock_fixture(std::size_t count, std::optional<core::duration> node_timeout,
@@ -39,7 +39,7 @@ struct redlock_fixture {
         core = std::make_unique<redis::redlock_core>(std::move(settings), node_timeout, 1, fence);
     }
 
-    // Serves everybody until nothing more happens at this moment.
+    // Serves all nodes until nothing more happens at this moment.
     void run()
     {
         for (bool changed = true; changed;) {
@@ -53,7 +53,7 @@ struct redlock_fixture {
         }
     }
 
-    // Lets time pass, stopping wherever the core wants to be woken.
+    // Lets time pass, and wakes the core whenever it is due.
     void pass(core::duration d)
     {
         const core::time_point end = now + d;
@@ -79,7 +79,7 @@ struct redlock_fixture {
         std::string all;
         while (const auto e = core->next_event()) {
             if (e->kind == core::event_kind::queued)
-                told_to_wait.push_back(e->tag); // most tests see that in what is asked
+                told_to_wait.push_back(e->tag); // most tests check this by the requests
             else
                 all += (all.empty() ? "" : ", ") + in_words(*e);
         }
@@ -117,7 +117,7 @@ struct redlock_fixture {
         return "?";
     }
 
-    std::vector<std::uint64_t> told_to_wait; // attempts that wait for their turn, as often as told
+    std::vector<std::uint64_t> told_to_wait; // tags of `queued` events
     std::vector<Node> nodes;
     std::unique_ptr<redis::redlock_core> core;
     core::time_point now = start;

@@ -29,10 +29,10 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 using task = asio::awaitable<void>;
 
-/// As a token: the operation's error code comes back as a value.
+/// A completion token that returns the operation's error code as a value.
 inline constexpr auto no_throw = asio::experimental::as_tuple(asio::use_awaitable);
 
-/// No test may take longer: it hangs.
+/// A test that takes longer is considered to hang.
 inline constexpr auto hang_limit = 60s;
 
 inline task pause(steady::duration length)
@@ -41,7 +41,7 @@ inline task pause(steady::duration length)
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Runs handlers of `io` until `done()`, and fails the test if that never comes.
+/// Runs handlers of `io` until `done()`. Fails the test if that takes too long.
 template <class Done>
 void run_until(asio::io_context& io, Done done, steady::duration limit = hang_limit)
 {
@@ -51,11 +51,12 @@ void run_until(asio::io_context& io, Done done, steady::duration limit = hang_li
         if (io.run_one_until(deadline) != 0)
             continue;
         const bool idle = io.stopped();
-        BOOST_FAIL((idle ? "nothing is left that could end the wait" : "the wait does not end"));
+        BOOST_FAIL((idle ? "no work is left that could end the wait" : "the wait does not end"));
     }
 }
 
-/// Runs coroutines on `io`, side by side, until all have ended; throws what one of them threw.
+/// Runs coroutines on `io` concurrently until all have ended. Throws the first exception of one of
+/// them.
 inline void run(asio::io_context& io, std::vector<task> all)
 {
     std::size_t open = all.size();
@@ -77,8 +78,7 @@ inline void run(asio::io_context& io, task work)
     run(io, std::move(all));
 }
 
-/// Runs what is left, and fails the test if that does not end soon: something keeps the context
-/// busy.
+/// Runs the remaining work, and fails the test if that does not end soon.
 inline void expect_no_work_left(asio::io_context& io, steady::duration limit = 10s)
 {
     io.restart();
@@ -93,7 +93,7 @@ inline std::string unique_name()
     return "test:" + std::to_string(++count);
 }
 
-/// Some lockers on one backend, as if in different processes, and a resource for them.
+/// Some lockers on one backend, like separate processes, and a resource for them.
 class scene {
 public:
     explicit scene(
@@ -109,7 +109,7 @@ public:
         return holdfast::lock(locker(which), resource, options);
     }
 
-    /// Closes all lockers; afterwards nothing may be left to do.
+    /// Closes all lockers, and expects that no work is left.
     void finish()
     {
         std::size_t open = all_.size();
@@ -130,7 +130,7 @@ private:
     std::deque<holdfast::locker> all_;
 };
 
-/// Runs `work(scene&)` on some lockers, closes them, and checks that nothing is left over.
+/// Runs `work(scene&)` on some lockers, closes them, and expects that no work is left.
 template <class Work>
 void play(const backend& store, std::size_t lockers, Work work)
 {

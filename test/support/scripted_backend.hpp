@@ -13,8 +13,8 @@
 
 namespace holdfast::test {
 
-// A backend that does what a test tells it to, keeps a record of its calls, and insists on the
-// contract of the seam: every claim ends once, and nothing is asked of one that has ended.
+// A backend controlled by a test. It records its calls and checks the contract of the interface:
+// every claim ends once, and no call refers to a claim that has ended.
 class scripted_backend final : public core::backend_core {
 public:
     enum class stage { asking, held, ended };
@@ -27,18 +27,18 @@ public:
         bool released = false, abandoned = false, granted = false;
     };
 
-    // What happened, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
+    // The calls, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
     std::vector<std::string> calls;
-    std::map<core::claim_id, claim> claims; // all there have ever been
+    std::map<core::claim_id, claim> claims; // all claims so far
     core::claim_id latest = 0;
-    std::size_t deletions = 0; // under way
+    std::size_t deletions = 0; // in progress
     std::vector<core::connection*> links;
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50);
     errc outlook_is = errc::unreachable;
-    bool is_looking = false; // for others
+    bool is_looking = false; // for other waiters
     bool has_queue = false;
-    std::optional<errc> refuse_at_once{}; // answer attempts inside the call, as memory() does
+    std::optional<errc> refuse_at_once{}; // answers attempts inside the call, as memory() does
     bool grant_at_once = false;
 
     void grant(core::claim_id id, core::time_point valid_until,
@@ -54,14 +54,14 @@ public:
             .fence = fence});
     }
 
-    // As long a lease as the terms allow.
+    // Grants the longest lease that the parameters allow.
     void grant(core::claim_id id)
     {
         const claim& c = claims.at(id);
         grant(id, c.asked + c.terms.ttl - c.terms.drift);
     }
 
-    // `passes`: the reason does, with time.
+    // `transient`: the reason goes away with time.
     void refuse(core::claim_id id, errc reason = errc::contended, bool transient = false)
     {
         claim& c = end_attempt(id, "refuse");
@@ -73,7 +73,7 @@ public:
             .asked = c.asked});
     }
 
-    // It waits for its turn in a queue of the backend.
+    // The attempt waits in a queue of the backend.
     void enqueue(core::claim_id id)
     {
         push({.kind = core::event_kind::queued, .tag = open(id, stage::asking, "enqueue").tag});
@@ -98,7 +98,7 @@ public:
     void nobody_else_waits(core::claim_id id)
     {
         push({.kind = core::event_kind::no_remote_waiters,
-            .tag = open(id, stage::held, "nobody else waits").tag});
+            .tag = open(id, stage::held, "no other process waits").tag});
     }
 
     void frees(std::uint64_t tag, core::time_point when, errc reason = {})
@@ -120,7 +120,7 @@ public:
         const core::claim_id id = ++latest;
         claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
         const bool in_turn = terms.queue == core::queueing::now;
-        record((in_turn ? "attempt in turn " : "attempt ") + claims[id].resource);
+        record((in_turn ? "attempt in queue " : "attempt ") + claims[id].resource);
         if (refuse_at_once)
             refuse(id, *refuse_at_once);
         else if (grant_at_once)
@@ -145,10 +145,10 @@ public:
     bool can_transfer(core::claim_id) const noexcept override { return has_next_fence; }
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
-        claim& c = open(id, stage::held, "pass");
-        require(has_next_fence, "pass without a token");
+        claim& c = open(id, stage::held, "transfer");
+        require(has_next_fence, "transfer without a token");
         c.tag = tag;
-        record("pass " + c.resource);
+        record("transfer " + c.resource);
         return next_fence;
     }
 
@@ -162,7 +162,7 @@ public:
 
     void probe_waiters(core::claim_id id, core::time_point) override
     {
-        record("look for others " + open(id, stage::held, "look for others").resource);
+        record("probe waiters " + open(id, stage::held, "probe waiters").resource);
     }
 
     bool probing_waiters(core::claim_id) const noexcept override { return is_looking; }

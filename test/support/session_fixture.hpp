@@ -29,12 +29,12 @@ inline redis::node_settings session_settings()
         .max_bytes = 1000};
 }
 
-// A session whose network and owner are the test.
+// A session with the test as its network and owner.
 struct session_fixture : redis::session_owner {
     using reach = redis::node_session::reachability;
     using reply = redis::reply;
 
-    std::string heard; // what the owner was told, in order
+    std::string heard; // calls of the owner, in order
     std::string objection;
     bool says_again = false; // scripts that the node had forgotten
     redis::node_session session{0, session_settings(), *this, 1};
@@ -67,12 +67,12 @@ struct session_fixture : redis::session_owner {
     }
     void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
     {
-        BOOST_TEST((session.now() == reach::down)); // nobody sends from here
+        BOOST_TEST((session.now() == reach::down)); // nothing is sent from here
         heard += std::to_string(r.reference) + "? ";
     }
     void on_down(std::size_t, core::time_point) override { heard += "down "; }
 
-    // What a node answers, it has been sent before.
+    // A node answers only requests that were written before.
     void receive(const std::string& bytes)
     {
         session.written(session.output().size(), now);

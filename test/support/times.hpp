@@ -6,8 +6,8 @@
 
 namespace holdfast::test {
 
-// Test times are written, never measured: so many milliseconds after a start that is far from the
-// ends of the clock, and that is no round number on any grid.
+// Times in tests are constants, never measured. They count from a start that is far from the ends
+// of the clock and on no round grid.
 inline constexpr core::time_point start{std::chrono::milliseconds(1'000'000'007)};
 
 constexpr core::time_point at(std::chrono::nanoseconds since_start) noexcept

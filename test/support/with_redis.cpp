@@ -1,8 +1,9 @@
-// Runs a command beside real Redis servers, which end with it:
+// Runs a command together with real Redis servers, and stops them afterwards:
 //
 //     with_redis 3 program argument {} argument
 //
-// starts 3 servers and puts their URLs where "{}" stands, or at the end. Exits as the command does.
+// starts 3 servers and inserts their URLs in place of "{}", or at the end. Exits with the status of
+// the command.
 
 #include "support/redis_server.hpp"
 
@@ -51,7 +52,7 @@ int run(std::vector<std::string> words)
     if (error != 0)
         throw std::system_error(error, std::generic_category(), words.front());
 
-    // Ctrl-C reaches the command too; we outlive it, to take the servers down.
+    // Ctrl-C reaches the command too. This process must outlive it, to stop the servers.
     std::signal(SIGINT, SIG_IGN);
     int status = 0;
     while (::waitpid(child, &status, 0) == -1 && errno == EINTR) {

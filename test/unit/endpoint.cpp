@@ -10,7 +10,7 @@ using transport = endpoint::transport;
 
 BOOST_AUTO_TEST_SUITE(values_endpoint)
 
-// What each part of a good URL means.
+// The parts of valid URLs.
 BOOST_AUTO_TEST_CASE(good_urls)
 {
     const struct {
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(good_urls)
     }
 }
 
-// Every bad URL is refused with what is wrong, and never with the password.
+// Every invalid URL is refused. The message says what is wrong and never contains the password.
 BOOST_AUTO_TEST_CASE(bad_urls)
 {
     const struct {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(bad_urls)
     }
 }
 
-// What does not fit into a socket's address is refused here, and not when it is connected to.
+// A path that does not fit into a socket address is refused here, not when connecting.
 BOOST_AUTO_TEST_CASE(socket_paths_have_a_limit)
 {
     const std::string longest = "/" + std::string(106, 'x');

@@ -26,7 +26,7 @@ const condition all_conditions[] = {
 
 BOOST_AUTO_TEST_SUITE(values_error)
 
-// Every error has a sentence of its own, and none is zero, which means success.
+// Every error has its own message. No error is zero, which means success.
 BOOST_AUTO_TEST_CASE(messages)
 {
     std::set<std::string> seen{"unknown error"};
@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(messages)
     BOOST_TEST(error_code(value + 1, holdfast::error_category()).message() == "unknown error");
 }
 
-// Every error belongs to one group at most; `closed` to none. Success and foreign errors to none.
+// Every error belongs to one condition, except `closed`, which belongs to none. Success and errors
+// of other categories belong to none.
 BOOST_AUTO_TEST_CASE(conditions)
 {
     for (const errc e : all_errors) {
@@ -58,7 +59,7 @@ BOOST_AUTO_TEST_CASE(conditions)
     }
 }
 
-// The groups have the members that their documentation names.
+// The conditions have the members that their documentation names.
 BOOST_AUTO_TEST_CASE(members_of_conditions)
 {
     const std::set<errc> busy{errc::contended, errc::too_late};

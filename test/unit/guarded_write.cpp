@@ -18,14 +18,14 @@ BOOST_AUTO_TEST_CASE(the_fence_key_and_the_token_come_first)
     BOOST_TEST(made.arguments == (words{"17", "5"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_command_says_how_many_keys_there_are)
+BOOST_AUTO_TEST_CASE(a_command_contains_the_number_of_keys)
 {
     const guarded_write made = guarded_run("f", 17, "return 1", {"a", "b"}, {"x"});
     BOOST_TEST(made.command() == (words{"EVAL", made.script, "3", "f", "a", "b", "17", "x"}));
     BOOST_TEST(made.script.ends_with(" return 1"));
 }
 
-BOOST_AUTO_TEST_CASE(any_byte_of_a_key_or_a_value_is_data_when_encoded)
+BOOST_AUTO_TEST_CASE(keys_and_values_may_contain_any_byte)
 {
     const std::string value("a\r\n\0b", 5);
     const guarded_write made = guarded_set("f", 17, "k\r\n", value);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(numbers_that_lua_cannot_hold_are_refused)
     BOOST_CHECK_THROW(guarded_take("f", 1, "k", largest_guarded_number + 1), std::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(the_fence_key_is_a_key_of_its_own)
+BOOST_AUTO_TEST_CASE(the_fence_key_must_differ_from_other_keys)
 {
     BOOST_CHECK_THROW(guarded_set("k", 1, "k", "v"), std::invalid_argument);
     BOOST_CHECK_THROW(guarded_run("k", 1, "return 1", {"a", "k"}, {}), std::invalid_argument);

@@ -1,4 +1,4 @@
-// The history checker: whatever judges the locks must see every overlap, and nothing else.
+// The history checker. It judges the locks, so it must find every overlap, and nothing else.
 #include "support/history.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,12 +16,12 @@ using std::chrono::nanoseconds;
 
 BOOST_AUTO_TEST_SUITE(history)
 
-holding hold(std::uint64_t who, int from, int until, const std::string& resource = "a")
+holding hold(std::uint64_t holder, int from, int until, const std::string& resource = "a")
 {
-    return {resource, who, nanoseconds(from), nanoseconds(until)};
+    return {resource, holder, nanoseconds(from), nanoseconds(until)};
 }
 
-// "2 in 1": holder 2 began when 1 was not over.
+// "2 in 1": holder 2 began before holder 1 ended.
 std::vector<std::string> found(const std::vector<holding>& all)
 {
     std::vector<std::string> names;
@@ -33,18 +33,18 @@ std::vector<std::string> found(const std::vector<holding>& all)
 
 using names = std::vector<std::string>;
 
-BOOST_AUTO_TEST_CASE(nothing_overlaps_in_an_empty_history_or_with_itself)
+BOOST_AUTO_TEST_CASE(an_empty_history_or_a_single_hold_has_no_overlap)
 {
     BOOST_TEST(found({}) == names{});
     BOOST_TEST(found({hold(1, 0, 10)}) == names{});
 }
 
-BOOST_AUTO_TEST_CASE(one_after_the_other_is_no_overlap)
+BOOST_AUTO_TEST_CASE(consecutive_holds_do_not_overlap)
 {
     BOOST_TEST(found({hold(1, 0, 10), hold(2, 10, 20), hold(1, 25, 30)}) == names{});
 }
 
-BOOST_AUTO_TEST_CASE(a_nanosecond_together_is_one)
+BOOST_AUTO_TEST_CASE(one_common_nanosecond_is_an_overlap)
 {
     BOOST_TEST(found({hold(1, 0, 11), hold(2, 10, 20)}) == names{"2 in 1"});
 }
@@ -54,19 +54,19 @@ BOOST_AUTO_TEST_CASE(the_order_of_the_records_does_not_matter)
     BOOST_TEST(found({hold(3, 30, 40), hold(2, 10, 31), hold(1, 0, 10)}) == names{"3 in 2"});
 }
 
-BOOST_AUTO_TEST_CASE(those_who_begin_at_one_moment_overlap)
+BOOST_AUTO_TEST_CASE(holds_that_begin_at_the_same_moment_overlap)
 {
     BOOST_TEST(found({hold(1, 5, 6), hold(2, 5, 9)}).size() == 1u);
     BOOST_TEST(found({hold(1, 5, 6), hold(2, 5, 6)}).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_long_hold_covers_all_that_begin_in_it)
+BOOST_AUTO_TEST_CASE(a_long_hold_overlaps_all_that_begin_in_it)
 {
     BOOST_TEST(found({hold(1, 0, 100), hold(2, 10, 20), hold(3, 30, 40), hold(4, 100, 110)}) ==
                (names{"2 in 1", "3 in 1"}));
 }
 
-BOOST_AUTO_TEST_CASE(of_several_the_one_that_ends_last_counts)
+BOOST_AUTO_TEST_CASE(a_hold_is_compared_with_the_one_that_ends_last)
 {
     BOOST_TEST(
         found({hold(1, 0, 50), hold(2, 10, 80), hold(3, 60, 70)}) == (names{"2 in 1", "3 in 2"}));
@@ -85,15 +85,15 @@ BOOST_AUTO_TEST_CASE(different_resources_never_overlap)
                names{"3 in 1"});
 }
 
-// As of somebody who was frozen between the grant and his first look at it.
-BOOST_AUTO_TEST_CASE(a_hold_that_was_over_before_it_was_known_harms_nobody)
+// As for a holder that was frozen between the grant and the first use of it.
+BOOST_AUTO_TEST_CASE(a_hold_that_ended_before_it_was_noticed_does_not_count)
 {
     BOOST_TEST(found({hold(1, 0, 100), hold(2, 50, 50)}) == names{});
     BOOST_TEST(found({hold(1, 0, 100), hold(2, 50, 40)}) == names{});
     BOOST_TEST(found({hold(1, 50, 20), hold(2, 60, 70)}) == names{});
 }
 
-// Against the definition, pair by pair.
+// Compared with the definition, pair by pair.
 BOOST_AUTO_TEST_CASE(finds_an_overlap_exactly_when_there_is_one)
 {
     std::mt19937 random(1);

@@ -12,22 +12,22 @@ namespace core = holdfast::core;
 
 namespace {
 
-// Two lockers' worth of one store, and the clock.
+// The backends of two lockers that share one store.
 struct shared_store {
     holdfast::backend store = holdfast::memory();
     std::unique_ptr<core::backend_core> a = store.factory().make(1), b = store.factory().make(2);
     counting_entropy random;
     core::claim_params terms{.ttl = 1000ms, .drift = 10ms, .guard = 50ms};
 
-    core::claim_id ask(core::backend_core& who, std::uint64_t tag, core::time_point now)
+    core::claim_id ask(core::backend_core& backend, std::uint64_t tag, core::time_point now)
     {
-        return who.attempt(tag, "A", *core::owner_token::make(random), terms, now);
+        return backend.attempt(tag, "A", *core::owner_token::make(random), terms, now);
     }
-    core::backend_event event(core::backend_core& who)
+    core::backend_event event(core::backend_core& backend)
     {
-        const auto e = who.next_event();
+        const auto e = backend.next_event();
         BOOST_REQUIRE(e.has_value());
-        BOOST_REQUIRE(!who.next_event().has_value());
+        BOOST_REQUIRE(!backend.next_event().has_value());
         return *e;
     }
 };
@@ -36,7 +36,7 @@ struct shared_store {
 
 BOOST_FIXTURE_TEST_SUITE(values_memory, shared_store)
 
-// One store grants a resource to one at a time, and says until when.
+// A store grants a resource to one owner at a time, and reports until when.
 BOOST_AUTO_TEST_CASE(excludes)
 {
     ask(*a, 1, at(0ms));
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(excludes)
     BOOST_TEST(event(*b).valid_until == at(1000ms));
 }
 
-// Two stores know nothing of each other; copies of one are one.
+// Two stores are independent. Copies of a store are the same store.
 BOOST_AUTO_TEST_CASE(stores_are_separate)
 {
     const holdfast::backend copy = store;
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(stores_are_separate)
     BOOST_TEST(event(*other).kind == core::event_kind::granted);
 }
 
-// A release makes it free at once; only the owner's counts.
+// A release frees the resource at once.
 BOOST_AUTO_TEST_CASE(releases)
 {
     const auto first = ask(*a, 1, at(0ms));
@@ -77,8 +77,8 @@ BOOST_AUTO_TEST_CASE(releases)
     BOOST_TEST(event(*b).kind == core::event_kind::granted);
 }
 
-// After its ttl a grant is gone: others may have it, and its first owner can neither renew nor
-// release it.
+// After its ttl a grant has ended: another client may get one, and the first owner can neither
+// renew nor release it.
 BOOST_AUTO_TEST_CASE(expires)
 {
     const auto old = ask(*a, 1, at(0ms));
@@ -92,10 +92,10 @@ BOOST_AUTO_TEST_CASE(expires)
     a->release(old, at(1001ms));
     BOOST_TEST(event(*a).outcome == holdfast::release_outcome::expired);
     ask(*a, 4, at(1002ms));
-    BOOST_TEST(event(*a).kind == core::event_kind::refused); // the new owner's was left alone
+    BOOST_TEST(event(*a).kind == core::event_kind::refused); // the new owner's grant is unchanged
 }
 
-// A renewal counts from when it was asked for.
+// A renewal counts from the time of its request.
 BOOST_AUTO_TEST_CASE(renews)
 {
     const auto id = ask(*a, 1, at(0ms));
@@ -108,19 +108,19 @@ BOOST_AUTO_TEST_CASE(renews)
     BOOST_TEST(event(*b).kind == core::event_kind::refused);
 }
 
-// Every grant has a larger fencing token than all before it.
+// Every grant has a larger fencing token than all earlier grants.
 BOOST_AUTO_TEST_CASE(fencing_tokens_grow)
 {
     std::uint64_t last = 0;
     for (int i = 0; i < 100; ++i) {
-        core::backend_core& who = i % 2 == 0 ? *a : *b;
-        const auto id = ask(who, 1, at(1ms * i));
-        const auto e = event(who);
+        core::backend_core& backend = i % 2 == 0 ? *a : *b;
+        const auto id = ask(backend, 1, at(1ms * i));
+        const auto e = event(backend);
         BOOST_REQUIRE(e.fence.has_value());
         BOOST_TEST(*e.fence > last);
         last = *e.fence;
-        who.release(id, at(1ms * i));
-        event(who);
+        backend.release(id, at(1ms * i));
+        event(backend);
     }
 }
 

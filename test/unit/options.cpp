@@ -21,7 +21,7 @@ namespace redis = holdfast::redis;
 
 namespace {
 
-// What is wrong, in the words of whoever refuses it; nothing if nothing is.
+// The message of the exception, or nothing.
 std::string objection(const std::function<void()>& attempt)
 {
     try {
@@ -42,7 +42,7 @@ std::string objection_to(const Options& o)
 
 BOOST_AUTO_TEST_SUITE(values_options)
 
-// The defaults are good, and so are the ends of every range.
+// The defaults are valid, and so are the ends of every range.
 BOOST_AUTO_TEST_CASE(good_options)
 {
 
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(good_options)
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");
 }
 
-// Every bad setting is refused by name, with its value.
+// The message of every refusal names the setting and its value.
 BOOST_AUTO_TEST_CASE(bad_options)
 {
     const struct {
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(bad_options)
         objection_to(locker_options{.max_waiting = 0}).find("max_waiting") != std::string::npos);
 }
 
-// What is not set follows the ttl, as documented.
+// Settings that are not set depend on the ttl, as documented.
 BOOST_AUTO_TEST_CASE(defaults_follow_the_ttl)
 {
     const auto usual = holdfast::core::terms_of({});
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(defaults_follow_the_ttl)
     BOOST_TEST(!brief.renews);
 }
 
-// Windows take a small part of the time, however short the ttl is.
+// Windows take a small part of the time, even with a short ttl.
 BOOST_AUTO_TEST_CASE(how_often_windows_are_open)
 {
     const auto period_of = [](const lock_options& o) {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(how_often_windows_are_open)
     BOOST_TEST(period_of({.handoff_time = 24h, .polling_window = 2s}) == 48h);
 }
 
-// A resource is any bytes, from one to as many as are allowed.
+// A resource name consists of any bytes, within the limits of length.
 BOOST_AUTO_TEST_CASE(resources)
 {
     BOOST_TEST(resource("a").name() == "a");
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(resources)
         objection([] { resource(std::string(513, 'x')); }).find("513 bytes") != std::string::npos);
 }
 
-// The queue of a resource would be the lock of another one.
+// Such a name is refused: the lock of that resource would be the queue of another resource.
 BOOST_AUTO_TEST_CASE(resources_that_are_named_like_queues)
 {
     for (const auto suffix : {redis::queue_suffix, redis::window_suffix}) {

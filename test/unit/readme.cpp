@@ -1,4 +1,4 @@
-// The README's example is a piece of a program that is compiled and run.
+// The C++ code in the README is part of programs that are compiled and run.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<std::string> cpp_blocks(const std::string& markdown)
 
 BOOST_AUTO_TEST_SUITE(readme_test)
 
-// Every C++ block of the README stands, but for white space, in one of the numbered examples.
+// Every C++ block of the README is found in one of the examples, apart from white space.
 BOOST_AUTO_TEST_CASE(examples_are_compiled)
 {
     std::string examples;

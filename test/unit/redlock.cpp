@@ -40,7 +40,7 @@ std::vector<endpoint> some_nodes(int count)
 
 BOOST_AUTO_TEST_SUITE(values_redlock)
 
-// One to fifteen different servers make a backend, without any I/O.
+// One to fifteen different servers are accepted, without any I/O.
 BOOST_AUTO_TEST_CASE(good_nodes)
 {
     BOOST_TEST(objection(some_nodes(1)) == "");
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(good_nodes)
     BOOST_TEST(core->nodes()[1].address == "127.0.0.1:7002");
 }
 
-// Nodes that cannot make a quorum are refused, and the message names the one.
+// Invalid lists of nodes are refused. The message names the node.
 BOOST_AUTO_TEST_CASE(bad_nodes)
 {
     BOOST_TEST(objection({}).find("no nodes") != std::string::npos);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(bad_nodes)
     BOOST_TEST(objection(twice).find("s3cret") == std::string::npos);
 }
 
-// Every setting that is out of its range is refused by name.
+// Every setting out of its range is refused, and the message names it.
 BOOST_AUTO_TEST_CASE(bad_options)
 {
     const struct {
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(bad_options)
     BOOST_TEST(objection(some_nodes(3), {.fence = {.counter_lifetime = 0ms}}) == "");
 }
 
-// The reasons of all nodes make one line, without those that have none.
+// The reasons of all nodes are joined in one line. Nodes without a reason are omitted.
 BOOST_AUTO_TEST_CASE(reasons_in_one_line)
 {
     holdfast::locker_stats stats;

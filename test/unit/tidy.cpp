@@ -1,5 +1,5 @@
-// The rules of the house that a machine can check: which way includes point, what the cores may not
-// use, how long files and lines may be.
+// Rules that are checked automatically: the direction of includes, what the cores may not use, the
+// length of files and lines.
 
 #include <boost/test/unit_test.hpp>
 
@@ -28,12 +28,12 @@ const names backend_values{"endpoint", "redlock", "memory"};
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
-// What one folder of src may include, and use.
+// What the files of one folder of src may include and use.
 struct folder_rule {
     std::string folder;
     names own;            // folders of src
     bool sees_values;     // the public headers above
-    names backend_values; // and these of them
+    names backend_values; // and these public headers of a backend
     names banned;
 };
 
@@ -41,7 +41,7 @@ const std::vector<folder_rule> folder_rules{
     {"src/core/", {"core"}, true, {}, no_threads},
     {"src/resp/", {"resp"}, false, {}, no_threads},
     {"src/redis/", {"redis", "resp", "core"}, true, {"endpoint", "redlock"}, no_threads},
-    // Its store is shared by lockers of many threads, so it may use a mutex.
+    // Its store is shared by lockers in several threads, so it may use a mutex.
     {"src/memory/", {"memory", "core"}, true, {"memory"},
         {"random", "thread", "condition_variable", "atomic"}},
 };
@@ -56,7 +56,7 @@ bool is_code(std::string_view path)
     return path.ends_with(".hpp") || path.ends_with(".cpp");
 }
 
-// "<a/b.hpp>" or "\"a/b.hpp\"", or nothing if the line includes nothing.
+// "<a/b.hpp>" or "\"a/b.hpp\"", or empty if the line is no include.
 std::string included(std::string_view line)
 {
     std::istringstream words{std::string(line)};
@@ -117,7 +117,7 @@ const names markers{"TO"
     "W"
     "IP"};
 
-// The included file, if this one may not include it, else nothing.
+// The included file if this file may not include it, else empty.
 std::string forbidden_include(const std::string& path, const std::string& target)
 {
     if (target.size() < 2)
@@ -151,7 +151,7 @@ std::string forbidden_include(const std::string& path, const std::string& target
     return {};
 }
 
-// A member function of ours may be called `now`; defining one reads no clock.
+// A member function may be named `now`; defining it does not read a clock.
 bool reads_clock(const std::string& path, std::string_view line)
 {
     const auto code = line.substr(0, line.find("//"));
@@ -175,7 +175,7 @@ names violations(const std::string& path, const std::string& text)
         if (const auto target = forbidden_include(path, included(line)); !target.empty())
             report("may not include " + target);
         if (reads_clock(path, line))
-            report("a core is told the time, it does not look");
+            report("a core may not read a clock");
         if (is_code(path) && columns(line) > most_columns)
             report("longer than " + std::to_string(most_columns) + " columns");
         for (const auto& marker : markers) {
@@ -188,7 +188,7 @@ names violations(const std::string& path, const std::string& text)
     return found;
 }
 
-// Sources and build files; not the data that lies beside them.
+// Sources and build files, not data files.
 bool is_source(const fs::path& file)
 {
     const std::set<std::string> kinds{".hpp", ".cpp", ".txt", ".cmake", ".sh", ".py", ".in", ".md"};
@@ -219,7 +219,7 @@ std::string read(const std::string& path)
     return text.str();
 }
 
-// Of a made-up file, written as "path|text".
+// The violations in a file given as "path|text".
 std::size_t violations_of(const std::string& sample)
 {
     const auto bar = sample.find('|');
@@ -230,7 +230,7 @@ std::size_t violations_of(const std::string& sample)
 
 BOOST_AUTO_TEST_SUITE(tidy)
 
-BOOST_AUTO_TEST_CASE(the_files_keep_the_rules)
+BOOST_AUTO_TEST_CASE(all_files_follow_the_rules)
 {
     for (const auto& path : all_files()) {
         for (const auto& violation : violations(path, read(path)))
@@ -238,8 +238,8 @@ BOOST_AUTO_TEST_CASE(the_files_keep_the_rules)
     }
 }
 
-// Otherwise the test above could pass because it looks in the wrong place.
-BOOST_AUTO_TEST_CASE(the_files_are_found)
+// Guards the test above against looking in the wrong place.
+BOOST_AUTO_TEST_CASE(all_folders_are_searched)
 {
     const auto files = all_files();
     for (const auto* folder : {"include/holdfast/", "src/core/", "src/resp/", "src/redis/",
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_files_are_found)
     BOOST_TEST(contains(files, "test/unit/tidy.cpp"));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_allowed_passes)
+BOOST_AUTO_TEST_CASE(allowed_code_is_accepted)
 {
     const names good{"src/core/a.cpp|#include \"core/b.hpp\"",
         "src/core/a.cpp|#include <holdfast/error.hpp>", "src/core/a.cpp|#include <chrono>",
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(what_is_allowed_passes)
         BOOST_TEST(violations_of(sample) == 0u, sample);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_forbidden_is_found)
+BOOST_AUTO_TEST_CASE(forbidden_code_is_reported)
 {
     std::string long_file;
     for (std::size_t i = 0; i <= most_lines; ++i)

@@ -1,4 +1,4 @@
-// Which address of a host is tried when.
+// The order in which the addresses of a host are tried.
 #include "core/address_race.hpp"
 
 #include "support/printing.hpp"
@@ -21,7 +21,7 @@ constexpr address_race::candidate v4{}, v6{.ipv6 = true};
 struct fixture {
     address_race race;
 
-    // The order in which all are tried.
+    // The order in which all addresses are tried.
     std::string order(const std::vector<address_race::candidate>& all)
     {
         race.begin(all, at(0s), core::never);
@@ -38,7 +38,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(core_address_race, fixture)
 
-// The next one is tried while the first ones are silent.
+// The next address is tried while the earlier ones are silent.
 BOOST_AUTO_TEST_CASE(silence)
 {
     race.begin(std::vector{v4, v4, v4}, at(0s), core::never);
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(!race.lost());
 }
 
-// Whatever time there is, the last one has half of it.
+// The last address always gets half of the time.
 BOOST_AUTO_TEST_CASE(the_time_is_shared)
 {
     for (const core::duration time :
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_time_is_shared)
     }
 }
 
-// After a failure the next one does not wait; when all have failed, it is over.
+// After a failure the next address is tried at once. When all have failed, the race is lost.
 BOOST_AUTO_TEST_CASE(failures)
 {
     race.begin(std::vector{v4, v4}, at(0s), core::never);
@@ -88,16 +88,16 @@ BOOST_AUTO_TEST_CASE(failures)
     BOOST_TEST(!race.next(at(0s)));
 }
 
-// One family may be out of order as a whole.
-BOOST_AUTO_TEST_CASE(families_in_turn)
+// The families alternate, because one of them may be unreachable as a whole.
+BOOST_AUTO_TEST_CASE(families_alternate)
 {
     BOOST_TEST(order({v6, v6, v6, v4, v4}) == "0 3 1 4 2 ");
     BOOST_TEST(order({v4, v4, v6}) == "0 2 1 ");
     BOOST_TEST(order({v6, v6}) == "0 1 ");
 }
 
-// What has worked comes first, and what has not comes last.
-BOOST_AUTO_TEST_CASE(what_is_known)
+// An address that has worked comes first, and one that was silent comes last.
+BOOST_AUTO_TEST_CASE(known_addresses)
 {
     const address_race::candidate good{.ipv6 = false, .good = true}, silent{.silent = true},
         both{.good = true, .silent = true};
@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(what_is_known)
     BOOST_TEST(order({silent}) == "0 ");
 }
 
-// A name service that tells of thousands does not have us open as many connections.
-BOOST_AUTO_TEST_CASE(not_too_many)
+// A name service may return thousands of addresses. The number of connections stays bounded.
+BOOST_AUTO_TEST_CASE(the_number_of_connections_is_bounded)
 {
     std::vector many(1000, v6);
     many.back().good = true;

@@ -1,4 +1,4 @@
-// How many attempts may be under way at once.
+// How many attempts may be in progress at once.
 #include "core/admission.hpp"
 
 #include "support/printing.hpp"
@@ -18,7 +18,7 @@ struct admission_fixture {
     admission gate;
     time_point now = start;
 
-    // Rounds of as many attempts as may be under way, each answered after `delay`.
+    // Rounds of as many attempts as are admitted, each answered after `delay`.
     void rounds(int count, duration delay)
     {
         for (; count != 0; --count) {
@@ -52,13 +52,13 @@ BOOST_AUTO_TEST_CASE(admits_no_more_than_its_bound)
     fill();
     BOOST_TEST(gate.under_way() == admission::first);
     BOOST_TEST(!gate.is_open(now));
-    BOOST_TEST(gate.opens_at() == never); // time does not help
+    BOOST_TEST(gate.opens_at() == never); // it does not open with time
     gate.leave();
     BOOST_TEST(gate.is_open(now));
 }
 
-// Its requests are under way yet. Without this, attempts for waiters whose time is over would make
-// room for more of them, and the nodes would do nothing else.
+// The requests of an abandoned attempt are still pending. Without this rule, attempts for waiters
+// that have timed out would make room for more of them, and the nodes would do nothing else.
 BOOST_AUTO_TEST_CASE(an_abandoned_attempt_counts_until_its_requests_are_answered)
 {
     for (int i = 0; i < 200; ++i)
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(doubles_with_each_round_of_quick_answers)
     BOOST_TEST(gate.bound() == admission::most);
 }
 
-BOOST_AUTO_TEST_CASE(does_not_grow_when_nobody_waits_for_a_place)
+BOOST_AUTO_TEST_CASE(does_not_grow_when_no_attempt_waits_for_a_place)
 {
     for (int i = 0; i < 1000; ++i) {
         gate.begin();
@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(does_not_grow_when_nobody_waits_for_a_place)
     BOOST_TEST(gate.bound() == admission::first);
 }
 
-// An answer that takes a large part of the node timeout is a sign of too many attempts; all that
-// were under way together are one sign.
-BOOST_AUTO_TEST_CASE(shrinks_once_for_attempts_that_were_under_way_together)
+// An answer that takes a large part of the node timeout is a sign of too many attempts. Attempts
+// that were in progress together count as one sign.
+BOOST_AUTO_TEST_CASE(shrinks_once_for_attempts_that_ran_together)
 {
     rounds(3, 1ms);
     const std::size_t before = gate.bound();
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(shrinks_once_for_attempts_that_were_under_way_together)
     BOOST_TEST(gate.bound() == before * 3 / 4);
 }
 
-BOOST_AUTO_TEST_CASE(keeps_a_few_places_whatever_happens)
+BOOST_AUTO_TEST_CASE(always_keeps_a_few_places)
 {
     rounds(1, 1ms);
     rounds(100, 400ms);
@@ -110,13 +110,13 @@ BOOST_AUTO_TEST_CASE(keeps_a_few_places_whatever_happens)
     BOOST_TEST(gate.bound() <= admission::least + 2);
 }
 
-// A fixed number of places would be too many for slow nodes, or too few for fast ones. Here answers
-// take as long as the node needs for all that are under way.
+// A fixed number of places would be too large for slow nodes, or too small for fast ones. In this
+// test an answer takes as long as the node needs for all pending attempts.
 BOOST_AUTO_TEST_CASE(settles_where_answers_take_a_small_part_of_the_node_timeout)
 {
     for (const duration each : {duration(10us), duration(100us), duration(1ms)}) {
         gate = {};
-        gate.begin(); // the first comes alone
+        gate.begin(); // the first attempt is alone
         now += each;
         gate.answered(now - each, node_timeout, false, now);
         for (int i = 0; i < 200; ++i)
@@ -127,14 +127,14 @@ BOOST_AUTO_TEST_CASE(settles_where_answers_take_a_small_part_of_the_node_timeout
     }
 }
 
-// Where nodes are far away, every answer takes long. That is not load.
+// If nodes are far away, every answer takes long. That is no sign of load.
 BOOST_AUTO_TEST_CASE(distance_is_not_load)
 {
     rounds(6, 110ms);
     BOOST_TEST(gate.bound() == 64 * admission::first);
 }
 
-BOOST_AUTO_TEST_CASE(closes_for_a_while_when_nobody_answers)
+BOOST_AUTO_TEST_CASE(closes_for_a_while_when_no_node_answers)
 {
     fail(static_cast<int>(admission::least) - 1);
     BOOST_TEST(gate.is_open(now));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(closes_for_a_while_when_nobody_answers)
     BOOST_TEST(gate.is_open(now));
 }
 
-BOOST_AUTO_TEST_CASE(opens_at_once_when_somebody_answers)
+BOOST_AUTO_TEST_CASE(opens_at_once_when_a_node_answers)
 {
     gate.begin();
     fail(100);
@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(opens_at_once_when_somebody_answers)
     BOOST_TEST(!gate.is_cut_off());
 }
 
-// A node that refuses at once tells nothing of load; one that is silent does.
-BOOST_AUTO_TEST_CASE(only_slow_failures_make_it_smaller)
+// A node that refuses at once is no sign of load. A silent one is.
+BOOST_AUTO_TEST_CASE(only_slow_failures_shrink_the_bound)
 {
     fail(10);
     BOOST_TEST(gate.bound() == admission::first);
@@ -170,9 +170,9 @@ BOOST_AUTO_TEST_CASE(only_slow_failures_make_it_smaller)
     BOOST_TEST(gate.bound() == admission::first / 2);
 }
 
-// A lock with so short a ttl that its node timeout is below the distance to the nodes fails always.
-// The others go on as before.
-BOOST_AUTO_TEST_CASE(failures_for_distance_alone_do_not_slow_the_others_down)
+// A lock with a very short ttl has a node timeout below the distance to the nodes, and always
+// fails. Other locks are not affected.
+BOOST_AUTO_TEST_CASE(failures_caused_by_distance_do_not_slow_other_locks_down)
 {
     rounds(3, 10ms);
     const std::size_t before = gate.bound();
@@ -185,8 +185,8 @@ BOOST_AUTO_TEST_CASE(failures_for_distance_alone_do_not_slow_the_others_down)
     BOOST_TEST(gate.bound() == before);
 }
 
-// Distance does not vary, load does.
-BOOST_AUTO_TEST_CASE(expects_answers_as_late_as_they_may_soon_be)
+// The distance is constant, the load varies.
+BOOST_AUTO_TEST_CASE(the_expected_delay_allows_for_growing_load)
 {
     rounds(1, 50ms);
     for (int i = 0; i < 20; ++i)

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(alarms)
 
-BOOST_AUTO_TEST_CASE(is_set_for_the_first_wish)
+BOOST_AUTO_TEST_CASE(is_set_for_the_first_request)
 {
     core::alarm a;
     BOOST_TEST(!a.is_set());
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(is_not_set_when_nothing_is_due)
     BOOST_TEST(!a.is_set());
 }
 
-BOOST_AUTO_TEST_CASE(is_moved_forward_but_never_back)
+BOOST_AUTO_TEST_CASE(is_moved_to_an_earlier_time_but_never_to_a_later_one)
 {
     core::alarm a;
     a.plan(at(100ms), at(0ms));
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(is_moved_forward_but_never_back)
     BOOST_TEST((a.plan(at(50ms), at(20ms)) == at(50ms)));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_sleeps_for_longer_than_a_second)
+BOOST_AUTO_TEST_CASE(is_set_at_most_a_second_ahead)
 {
     core::alarm a;
     BOOST_TEST((a.plan(at(1h), at(0ms)) == at(1s)));
@@ -48,15 +48,15 @@ BOOST_AUTO_TEST_CASE(is_set_again_after_it_has_fired)
     BOOST_TEST((a.plan(at(200ms), at(100ms)) == at(200ms)));
 }
 
-BOOST_AUTO_TEST_CASE(a_timer_of_a_busy_loop_may_be_a_little_late)
+BOOST_AUTO_TEST_CASE(a_timer_in_a_busy_loop_may_fire_a_little_late)
 {
     core::alarm a;
     a.plan(at(100ms), at(0ms));
     BOOST_TEST(!a.plan(at(200ms), at(110ms)));
 }
 
-// Simulated seed 1758: after a suspension the timer_queue of new operations waited for the old
-// timer, whose clock had stood still.
+// Simulated seed 1758: after a suspension the timers of new operations waited for the old timer,
+// whose clock had stood still.
 BOOST_AUTO_TEST_CASE(a_timer_that_slept_through_a_suspension_is_not_relied_on)
 {
     core::alarm a;

@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(core_backoff)
 
-// A pause is anything from nothing to the first limit, doubled after each failure up to the last.
+// A pause is random, from zero to a limit. The limit starts at retry_min and doubles after each
+// failure, up to retry_max.
 BOOST_AUTO_TEST_CASE(limits)
 {
     jitter random(1);
@@ -31,13 +32,13 @@ BOOST_AUTO_TEST_CASE(limits)
             longest = std::max(longest, d);
         }
         BOOST_TEST(longest <= limit);
-        BOOST_TEST(longest > limit * 9 / 10); // all of the room is used
+        BOOST_TEST(longest > limit * 9 / 10); // the whole range is used
         BOOST_TEST(shortest >= duration(0));
         BOOST_TEST(shortest < limit / 10);
     }
 }
 
-// Nothing overflows with the largest settings.
+// The largest settings do not overflow.
 BOOST_AUTO_TEST_CASE(large_settings)
 {
     jitter random(1);
@@ -45,7 +46,7 @@ BOOST_AUTO_TEST_CASE(large_settings)
         BOOST_TEST(backoff(failures, 1h, 1h, random) <= duration(1h));
 }
 
-// The same seed gives the same numbers; limits in the wrong order give the lower one.
+// The same seed gives the same numbers. Limits in the wrong order give the lower one.
 BOOST_AUTO_TEST_CASE(jitter_is_repeatable)
 {
     jitter a(7), b(7), c(8);
@@ -60,7 +61,7 @@ BOOST_AUTO_TEST_CASE(jitter_is_repeatable)
     }
 }
 
-// `later` stops at the end of time.
+// `later` saturates at `never`.
 BOOST_AUTO_TEST_CASE(later_does_not_overflow)
 {
     using holdfast::test::at;

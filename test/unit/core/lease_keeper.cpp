@@ -40,7 +40,7 @@ constexpr lease_params held_at_most(std::chrono::milliseconds limit)
     return t;
 }
 
-// What a grant or a renewal that was asked for at `asked` is worth.
+// The end of the validity that a grant or a renewal sent at `asked` gives.
 time_point worth(std::chrono::milliseconds asked)
 {
     return at(asked + 8900ms);
@@ -55,7 +55,7 @@ lease_keeper keeper_of(const lease_params& terms)
 
 BOOST_AUTO_TEST_SUITE(core_lease_keeper)
 
-// One that was never given a lease holds nothing and wants nothing.
+// A keeper without a lease holds nothing and needs no wake-up.
 BOOST_AUTO_TEST_CASE(without_a_lease)
 {
     lease_keeper k;
@@ -64,8 +64,7 @@ BOOST_AUTO_TEST_CASE(without_a_lease)
     BOOST_TEST(k.wake_at() == never);
 }
 
-// A lease is renewed at a third of its ttl, or up to one step of the common grid before it, and not
-// earlier.
+// A lease is renewed after a third of its ttl, or up to one step of the common grid earlier.
 BOOST_AUTO_TEST_CASE(renews_at_a_third)
 {
     lease_keeper k = keeper_of(usual);
@@ -77,8 +76,8 @@ BOOST_AUTO_TEST_CASE(renews_at_a_third)
     BOOST_TEST(k.where() == phase::kept);
 }
 
-// Leases of about the same age are renewed at the same moment, so that they share one call.
-BOOST_AUTO_TEST_CASE(neighbours_renew_together)
+// Leases of about the same age are renewed at the same moment, so they share one call.
+BOOST_AUTO_TEST_CASE(leases_of_similar_age_renew_together)
 {
     const auto renewal_of = [](duration asked) {
         return lease_keeper(usual, at(asked), at(asked), worth(0ms), patience).wake_at();
@@ -89,7 +88,8 @@ BOOST_AUTO_TEST_CASE(neighbours_renew_together)
     BOOST_TEST(moments <= 2);
 }
 
-// A renewal that is not confirmed within the patience is sent again; one that is, a third later.
+// A renewal that is not confirmed within the patience is sent again. After a confirmation the next
+// one is due a third of the ttl later.
 BOOST_AUTO_TEST_CASE(retries_until_confirmed)
 {
     lease_keeper k = keeper_of(usual);
@@ -100,31 +100,31 @@ BOOST_AUTO_TEST_CASE(retries_until_confirmed)
 
     k.renewal_sent(at(3450ms));
     BOOST_TEST(k.valid_until(worth(3s), at(3460ms)));
-    BOOST_TEST(!k.valid_until(worth(3s), at(3461ms))); // counts once
+    BOOST_TEST(!k.valid_until(worth(3s), at(3461ms))); // the same confirmation counts once
     BOOST_TEST(k.wake_at() <= at(6s)); // a third after the request that was confirmed
     BOOST_TEST(k.wake_at() > at(6s) - grid);
     BOOST_TEST(k.valid_until(worth(3450ms), at(3470ms)));
     BOOST_TEST(k.wake_at() > at(6s));
 }
 
-// A long patience does not postpone the next try beyond a tenth of the ttl.
-BOOST_AUTO_TEST_CASE(retries_in_good_time)
+// A long patience does not postpone the next attempt beyond a tenth of the ttl.
+BOOST_AUTO_TEST_CASE(retries_early_enough)
 {
     lease_keeper k(usual, at(0ms), at(0ms), worth(0ms), 60s);
     k.renewal_sent(at(3s));
     BOOST_TEST(k.wake_at() == at(3900ms));
 }
 
-// The time that a lease may be held counts from when it was granted, not from when it was asked.
+// max_hold counts from the grant, not from the request.
 BOOST_AUTO_TEST_CASE(max_hold_counts_from_the_grant)
 {
     const lease_keeper k(held_at_most(5s), at(0ms), at(1s), worth(0ms), patience);
     BOOST_TEST(k.ends_at() == at(6s));
 }
 
-// When the time to stop has come, it has come even if nobody has noticed: a renewal that is
+// The time to stop is decided by the clock, even before due() is called: a renewal that is
 // confirmed a moment later does not undo it.
-BOOST_AUTO_TEST_CASE(the_clock_decides_and_not_who_notices)
+BOOST_AUTO_TEST_CASE(the_clock_decides_when_to_stop)
 {
     lease_keeper k = keeper_of(usual);
     const time_point end = worth(0ms);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(the_clock_decides_and_not_who_notices)
     BOOST_TEST(k.due(end - 500ms) == action::stop_work);
 }
 
-// The work is told to stop a guard time before the end, once, and the lease ends with its validity.
+// The work is told to stop a guard time before the end, once. The lease ends with its validity.
 BOOST_AUTO_TEST_CASE(stops_and_ends_by_the_clock)
 {
     lease_keeper k = keeper_of(unrenewed());
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(stops_and_ends_by_the_clock)
     BOOST_TEST(k.wake_at() == never);
 }
 
-// Whoever sleeps through it all is told of the end alone, which includes that work must stop.
+// After a long sleep only the end is reported. It implies that the work must stop.
 BOOST_AUTO_TEST_CASE(a_long_sleep_goes_straight_to_the_end)
 {
     lease_keeper k = keeper_of(usual);
@@ -162,9 +162,9 @@ BOOST_AUTO_TEST_CASE(a_long_sleep_goes_straight_to_the_end)
     BOOST_TEST(!k.held(at(1h)));
 }
 
-// Once work was told to stop, no late renewal makes the lease good again, and bad news still
+// Once work was told to stop, no late renewal makes the lease valid again. A shorter validity still
 // counts.
-BOOST_AUTO_TEST_CASE(there_is_no_way_back)
+BOOST_AUTO_TEST_CASE(a_stopped_lease_stays_stopped)
 {
     lease_keeper k = keeper_of(usual);
     const time_point end = worth(0ms);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(there_is_no_way_back)
     BOOST_TEST(k.due(end - 100ms) == action::none);
 }
 
-// Bad news before that moves the end forward.
+// A shorter validity brings the end forward.
 BOOST_AUTO_TEST_CASE(a_shorter_validity_counts_at_once)
 {
     lease_keeper k = keeper_of(usual);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(manual_renewal)
     BOOST_TEST(k.wake_at() == worth(8s) - 500ms);
 }
 
-// max_hold ends a lease however well it is renewed, and what would outlast it is not renewed.
+// max_hold ends a lease even if it is renewed. No renewal is sent that would outlast it.
 BOOST_AUTO_TEST_CASE(max_hold_is_a_limit)
 {
     BOOST_TEST(keeper_of(held_at_most(5s)).wake_at() == at(4500ms)); // to stop, not to renew
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(max_hold_is_a_limit)
     BOOST_TEST(k.due(at(10s)) == action::end);
 }
 
-// stop() gives the work its grace and no more, and never lengthens a lease.
+// stop() gives the work its grace period and no more, and never extends a lease.
 BOOST_AUTO_TEST_CASE(stop_with_grace)
 {
     lease_keeper k = keeper_of(usual);
@@ -236,9 +236,10 @@ BOOST_AUTO_TEST_CASE(stop_with_grace)
     BOOST_TEST(late.ends_at() == worth(0ms));
 }
 
-// In any sequence of events: whoever calls due() until it answers none may sleep until wake_at(),
-// which is in the future; the phases only go forward; from `stopping` on the end only comes nearer;
-// a renewal is asked for only while the lease is kept; and nobody holds it at or after its end.
+// In any sequence of events: a caller that calls due() until it returns `none` may sleep until
+// wake_at(), which is in the future. The phases only go forward. From `stopping` on, the end only
+// comes nearer. A renewal is requested only while the lease is kept. No lease is held at or after
+// its end.
 BOOST_AUTO_TEST_CASE(any_sequence_of_events)
 {
     for (unsigned seed = 1; seed <= 2000; ++seed) {

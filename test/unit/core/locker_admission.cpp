@@ -1,4 +1,4 @@
-// Which attempts a locker begins when more are wanted than may be under way.
+// Which attempts a locker starts when more are wanted than may be in progress.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t first = admission::first;
 
 struct admission_fixture : locker_fixture {
-    // As many resources as may be asked for at once, each wanted by its number.
+    // Fills all places: one waiter for each of as many resources as may have an attempt at once.
+    // The resource is named after the waiter's tag.
     void fill()
     {
         for (std::uint64_t tag = 1; tag <= first; ++tag)
@@ -41,7 +42,7 @@ BOOST_AUTO_TEST_CASE(attempts_wait_for_a_place_first_come_first_served)
     acquire(1002, "B");
     acquire(1003, "C");
     BOOST_TEST(calls() == "");
-    store.refuse(1, errc::too_late); // an answer at once: one place more
+    store.refuse(1, errc::too_late); // an immediate answer: one more place
     locker.wake(now);
     BOOST_TEST(calls() == "attempt A, attempt B");
     BOOST_TEST(stats().waiting == first + 3);
@@ -49,7 +50,7 @@ BOOST_AUTO_TEST_CASE(attempts_wait_for_a_place_first_come_first_served)
     BOOST_TEST(stats().asking_limit == first + 1);
 }
 
-// 100,000 waiters cost the backend nothing: no more attempts than may be under way are open.
+// 100,000 waiters do not load the backend: the number of open attempts stays bounded.
 BOOST_AUTO_TEST_CASE(a_burst_is_served_by_a_bounded_number_of_attempts)
 {
     constexpr std::uint64_t wanted = 100'000;
@@ -101,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
     BOOST_TEST(calls() == "");
 }
 
-// Those who have waited longest are asked for first. Under overload these are the ones whose time
-// is nearly over: an attempt for them would come to nothing.
+// The longest waiters come first. Under overload their time is nearly over, and an attempt for them
+// would be useless.
 BOOST_AUTO_TEST_CASE(no_attempt_is_made_for_a_waiter_whose_time_ends_before_the_answer)
 {
     fill();
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(no_attempt_is_made_for_a_waiter_whose_time_ends_before_the_
     acquire(1003, "A", 105ms);
     pass(90ms);
     for (claim_id id = 1; id <= first; ++id) {
-        store.grant(id); // they took 90 ms: so will the next
+        store.grant(id); // took 90 ms: the next will too
         locker.wake(now);
     }
     BOOST_TEST(calls() == "attempt B");
@@ -120,8 +121,8 @@ BOOST_AUTO_TEST_CASE(no_attempt_is_made_for_a_waiter_whose_time_ends_before_the_
     BOOST_TEST(effects() == "1001 ended: overloaded, 1003 ended: overloaded");
 }
 
-// Those behind it, who have less time, do not cost it its place in the line.
-BOOST_AUTO_TEST_CASE(a_waiter_with_time_to_spare_keeps_its_place_whoever_comes_behind)
+// Waiters behind it that have less time left do not cost it its place in the line.
+BOOST_AUTO_TEST_CASE(a_waiter_with_enough_time_keeps_its_place)
 {
     fill();
     acquire(1001, "A", holdfast::forever);
@@ -129,13 +130,13 @@ BOOST_AUTO_TEST_CASE(a_waiter_with_time_to_spare_keeps_its_place_whoever_comes_b
     acquire(1003, "B", 10s);
     pass(90ms);
     for (claim_id id = 1; id <= first; ++id) {
-        store.grant(id); // they took 90 ms: so will the next
+        store.grant(id); // took 90 ms: the next will too
         locker.wake(now);
     }
     BOOST_TEST(calls() == "attempt A, attempt B");
 }
 
-// One that asks once waits for a place as long as it may; its attempt then runs to its end.
+// A single attempt waits for a place, for a limited time. Once started, it runs to its end.
 BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place)
 {
     fill();
@@ -143,14 +144,14 @@ BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place)
     BOOST_TEST(effects() == "");
     grant(1);
     BOOST_TEST(calls() == "attempt A");
-    sleep_until(at(5s)); // nothing ends it but its answer
+    sleep_until(at(5s)); // only its answer ends it
     effects();
     store.refuse(store.latest);
     locker.wake(now);
     BOOST_TEST(effects() == "1001 ended: nothing");
 }
 
-BOOST_AUTO_TEST_CASE(a_single_attempt_does_not_wait_for_a_place_for_ever)
+BOOST_AUTO_TEST_CASE(a_single_attempt_waits_for_a_place_for_a_limited_time)
 {
     fill();
     acquire(1001, "A", 0ms);
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_single_attempt_does_not_wait_for_a_place_for_ever)
     BOOST_TEST(effects() == "1001 ended: overloaded");
 }
 
-// A waiter that leaves gives up its place in the line, and those behind it move up.
+// A cancelled waiter gives up its place in the line, and the waiters behind it move up.
 BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_the_line)
 {
     fill();
@@ -169,15 +170,15 @@ BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_the_line)
     BOOST_TEST(calls() == "attempt B");
 }
 
-// Cancelled waiters leave nothing behind that grows.
-BOOST_AUTO_TEST_CASE(a_resource_that_is_wanted_again_stands_at_the_end_of_the_line)
+// Cancelled waiters leave no state that grows.
+BOOST_AUTO_TEST_CASE(a_resource_that_is_wanted_again_goes_to_the_end_of_the_line)
 {
     fill();
     for (int i = 0; i < 1000; ++i)
         locker.cancel(acquire(1001, "A"), true, now);
     acquire(1002, "B");
     acquire(1003, "A");
-    grant(1); // a quick answer: one place more
+    grant(1); // a quick answer: one more place
     BOOST_TEST(calls() == "attempt B, attempt A");
 }
 
@@ -199,9 +200,9 @@ BOOST_AUTO_TEST_CASE(releases_and_renewals_do_not_wait)
     BOOST_TEST(calls() == "release held");
 }
 
-// An attempt that waits for its turn in the backend's queue costs next to nothing: its place goes
-// to the next one, and that it takes long says nothing of load.
-BOOST_AUTO_TEST_CASE(an_attempt_that_waits_for_its_turn_gives_up_its_place)
+// An attempt that waits in the backend's queue costs next to nothing. Its place goes to the next
+// one, and its long duration is no sign of load.
+BOOST_AUTO_TEST_CASE(an_attempt_in_the_queue_gives_up_its_place)
 {
     fill();
     acquire(1001, "A");
@@ -215,21 +216,21 @@ BOOST_AUTO_TEST_CASE(an_attempt_that_waits_for_its_turn_gives_up_its_place)
     BOOST_TEST(calls() == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_attempt_that_is_given_up_gives_up_its_place)
+BOOST_AUTO_TEST_CASE(an_abandoned_attempt_gives_up_its_place)
 {
     fill();
     acquire(1001, "A");
     const slot_id last = acquire(1002, "B");
     BOOST_TEST(locker.cancel(last, true, now));
-    acquire(1003, "r1"); // behind the one that asks for it
+    acquire(1003, "r1"); // behind the waiter that has the attempt
     calls();
-    sleep_until(at(10s)); // those that ask end, and are given up
+    sleep_until(at(10s)); // waits with attempts end, and the attempts are abandoned
     BOOST_TEST(stats().waiting == 0u);
     acquire(1004, "C");
     BOOST_TEST(calls().ends_with("attempt C"));
 }
 
-// Who is refused and may stand in the backend's queue does so in the same place.
+// A refused attempt that is repeated in the backend's queue keeps its place.
 BOOST_AUTO_TEST_CASE(a_refused_attempt_keeps_its_place_for_the_queue)
 {
     store.has_queue = true;
@@ -237,11 +238,11 @@ BOOST_AUTO_TEST_CASE(a_refused_attempt_keeps_its_place_for_the_queue)
     acquire(1001, "A");
     store.refuse(1, errc::contended);
     locker.wake(now);
-    BOOST_TEST(calls().starts_with("attempt in turn r1"));
+    BOOST_TEST(calls().starts_with("attempt in queue r1"));
 }
 
-// While no node answers, many waiters do not make many attempts.
-BOOST_AUTO_TEST_CASE(attempts_are_rare_while_nobody_answers)
+// While no node answers, many waiters do not cause many attempts.
+BOOST_AUTO_TEST_CASE(attempts_are_rare_while_no_node_answers)
 {
     store.refuse_at_once = errc::unreachable;
     for (std::uint64_t tag = 1; tag <= 10'000; ++tag)
@@ -254,7 +255,7 @@ BOOST_AUTO_TEST_CASE(attempts_are_rare_while_nobody_answers)
     BOOST_TEST(stats().acquired == 10'000u);
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_as_unreachable_while_nobody_answers)
+BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_as_unreachable_while_no_node_answers)
 {
     store.refuse_at_once = errc::unreachable;
     for (std::uint64_t tag = 1; tag <= 1000; ++tag)
@@ -268,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_as_unreachable_while_nobody_answers
     BOOST_TEST(ended == 1000u);
 }
 
-BOOST_AUTO_TEST_CASE(close_ends_those_who_wait_for_a_place)
+BOOST_AUTO_TEST_CASE(close_ends_waits_for_a_place)
 {
     fill();
     acquire(1001, "A");

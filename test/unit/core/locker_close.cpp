@@ -1,4 +1,4 @@
-// The end of a locker, and fairness towards other processes.
+// Closing a locker, and fairness towards other processes.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -12,7 +12,7 @@ using holdfast::errc;
 
 namespace {
 
-// A connection with bytes that wait for room.
+// A connection with bytes that are not written yet.
 class crowded_connection final : public connection {
 public:
     const address& target() const noexcept override { return nowhere_; }
@@ -34,7 +34,7 @@ private:
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_close, locker_fixture)
 
-// A locker with nothing in hand is closed at once, and says so once.
+// An idle locker is closed at once, and reports that once.
 BOOST_AUTO_TEST_CASE(closes_at_once_when_idle)
 {
     locker.close(now);
@@ -45,8 +45,8 @@ BOOST_AUTO_TEST_CASE(closes_at_once_when_idle)
     BOOST_TEST(locker.wake_at() == never);
 }
 
-// After close() has been called nobody may wait, not even while leases are still being given back.
-BOOST_AUTO_TEST_CASE(nobody_waits_after_close)
+// After close() no wait is accepted, not even while leases are still being released.
+BOOST_AUTO_TEST_CASE(no_wait_is_accepted_after_close)
 {
     acquire(1);
     granted();
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(nobody_waits_after_close)
     BOOST_TEST(effects() == "2 ended: closed, 3 ended: closed");
 }
 
-// All waits end, those that ask and those behind them, and what was asked for is given up.
+// All waits end, those with an attempt and those behind them. Open attempts are abandoned.
 BOOST_AUTO_TEST_CASE(all_waits_end)
 {
     acquire(1, "A", holdfast::forever);
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(all_waits_end)
     BOOST_TEST(stats().waiting == 0u);
 }
 
-// Work under leases is told to stop at once, has a guard time for it, and then the leases are given
-// back; only then is the locker closed.
+// Work under leases is told to stop at once and has a guard time for that. Then the leases are
+// released, and only then is the locker closed.
 BOOST_AUTO_TEST_CASE(leases_have_a_guard_time)
 {
     acquire(1);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(leases_have_a_guard_time)
     BOOST_TEST(calls() == "release A, close");
 }
 
-// Who lets go earlier is not waited for.
+// The locker is closed earlier if all leases are released before the guard time is over.
 BOOST_AUTO_TEST_CASE(closes_when_the_last_lease_is_released)
 {
     acquire(1);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(closes_when_the_last_lease_is_released)
     BOOST_TEST(effects() == "77 released");
 }
 
-// What was given back has a little time to be confirmed, and no more: a dead node cannot keep a
+// The locker waits for the confirmation of releases for a limited time: a dead node cannot keep a
 // locker open.
 BOOST_AUTO_TEST_CASE(closing_is_bounded)
 {
@@ -122,8 +122,7 @@ BOOST_AUTO_TEST_CASE(closing_is_bounded)
     BOOST_TEST(locker.wake_at() == never);
 }
 
-// 100,000 leases are given back: that takes longer than half a second, and it goes on while nodes
-// answer.
+// Releasing 100,000 leases takes longer than half a second. Closing goes on while nodes answer.
 BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_are_answered)
 {
     acquire(1);
@@ -141,8 +140,8 @@ BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_are_answered)
     BOOST_TEST(calls() == "attempt A, release A, close");
 }
 
-// What has not left yet cannot have been answered: our own loop may be that slow.
-BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_leave)
+// A request that is not written yet cannot have been answered: our own event loop may be that slow.
+BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_are_written)
 {
     crowded_connection link;
     store.links = {&link};
@@ -165,8 +164,8 @@ BOOST_AUTO_TEST_CASE(closing_goes_on_while_deletions_leave)
     store.links.clear();
 }
 
-// Answers that have arrived are read before it is judged that there are none.
-BOOST_AUTO_TEST_CASE(closing_waits_for_what_has_arrived_to_be_read)
+// Before the locker stops waiting for answers, it reads those that have arrived.
+BOOST_AUTO_TEST_CASE(closing_reads_all_answers_that_have_arrived)
 {
     acquire(1);
     const slot_id lease = granted();
@@ -186,8 +185,8 @@ BOOST_AUTO_TEST_CASE(closing_waits_for_what_has_arrived_to_be_read)
     BOOST_TEST(effects() == "closed");
 }
 
-// As soon as everything is confirmed, the rest of that time is not waited for.
-BOOST_AUTO_TEST_CASE(closing_ends_when_all_is_clean)
+// As soon as everything is confirmed, the locker is closed.
+BOOST_AUTO_TEST_CASE(closing_ends_when_all_releases_are_confirmed)
 {
     acquire(1);
     const slot_id lease = granted();
@@ -199,7 +198,7 @@ BOOST_AUTO_TEST_CASE(closing_ends_when_all_is_clean)
     BOOST_TEST(effects() == "must stop, gone, closed");
 }
 
-// Lease objects that outlive the locker's closing do no harm.
+// Lease objects may outlive the closing of their locker.
 BOOST_AUTO_TEST_CASE(leases_outlive_the_closing)
 {
     acquire(1);
@@ -214,9 +213,9 @@ BOOST_AUTO_TEST_CASE(leases_outlive_the_closing)
     BOOST_TEST(effects() == "");
 }
 
-// Within the budget, one local holder follows another at once; then others have a turn: a pause of
-// at least half of retry_min. The count begins anew after that.
-BOOST_AUTO_TEST_CASE(the_budget_of_hand_offs)
+// Within the budget, a lease goes from one local holder to the next at once. Then other processes
+// have a turn: a pause of at least half of retry_min. After that the count starts again.
+BOOST_AUTO_TEST_CASE(the_transfer_limit)
 {
     usual.handoff_limit = 3;
     for (std::uint64_t tag = 1; tag <= 10; ++tag)
@@ -225,7 +224,7 @@ BOOST_AUTO_TEST_CASE(the_budget_of_hand_offs)
     for (const bool yields : {false, false, false, true, false, false, false, true}) {
         calls();
         locker.drop(lease, now);
-        BOOST_TEST(store.calls.front() == (yields ? "release A" : "pass A"));
+        BOOST_TEST(store.calls.front() == (yields ? "release A" : "transfer A"));
         if (yields) {
             const time_point dropped = now;
             sleep_until_asked();
@@ -240,8 +239,8 @@ BOOST_AUTO_TEST_CASE(the_budget_of_hand_offs)
     BOOST_TEST(stats().handed_over == 6u);
 }
 
-// The budget is also one of time, counted from the first of the holders.
-BOOST_AUTO_TEST_CASE(the_time_of_hand_offs)
+// The budget also has a time limit, counted from the first holder.
+BOOST_AUTO_TEST_CASE(the_transfer_time_limit)
 {
     usual.handoff_time = 100ms;
     for (std::uint64_t tag = 1; tag <= 4; ++tag)
@@ -261,9 +260,9 @@ BOOST_AUTO_TEST_CASE(the_time_of_hand_offs)
     BOOST_TEST(handed_over() != 0u);
 }
 
-// While nobody else waits, the budget is not spent: it is there for others. They are looked for in
-// time.
-BOOST_AUTO_TEST_CASE(the_budget_is_for_others)
+// The budget exists for other processes. While none of them waits, it is not used up. The backend
+// is asked about them early enough.
+BOOST_AUTO_TEST_CASE(transfers_go_on_while_no_other_process_waits)
 {
     usual.handoff_limit = 4;
     for (std::uint64_t tag = 1; tag <= 12; ++tag)
@@ -274,20 +273,19 @@ BOOST_AUTO_TEST_CASE(the_budget_is_for_others)
         locker.drop(lease, now);
         lease = handed_over();
     }
-    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A, pass A");
+    BOOST_TEST(calls() == "transfer A, probe waiters A, transfer A, transfer A, transfer A");
     store.nobody_else_waits(1);
     for (int i = 0; i < 4; ++i) {
         locker.drop(lease, now);
         lease = handed_over();
     }
-    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A, pass A");
-    locker.drop(lease, now); // no answer: perhaps somebody waits
+    BOOST_TEST(calls() == "transfer A, probe waiters A, transfer A, transfer A, transfer A");
+    locker.drop(lease, now); // no answer: another process may wait
     BOOST_TEST(calls() == "release A");
 }
 
-// While the answer whether there are others is under way, it is waited for; but not for longer than
-// the time of the budget.
-BOOST_AUTO_TEST_CASE(the_answer_whether_there_are_others_is_waited_for)
+// While the answer about other waiters is pending, transfers go on, but not beyond the time limit.
+BOOST_AUTO_TEST_CASE(a_pending_probe_prolongs_transfers)
 {
     usual.handoff_limit = 1;
     usual.handoff_time = 100ms;
@@ -300,13 +298,13 @@ BOOST_AUTO_TEST_CASE(the_answer_whether_there_are_others_is_waited_for)
         locker.drop(lease, now);
         lease = handed_over();
     }
-    BOOST_TEST(calls() == "pass A, look for others A, pass A, pass A");
+    BOOST_TEST(calls() == "transfer A, probe waiters A, transfer A, transfer A");
     pass(100ms);
     locker.drop(lease, now);
     BOOST_TEST(calls() == "leave open A, release A");
 }
 
-BOOST_AUTO_TEST_CASE(there_are_others)
+BOOST_AUTO_TEST_CASE(transfers_end_when_other_processes_wait)
 {
     usual.handoff_limit = 1;
     for (std::uint64_t tag = 1; tag <= 6; ++tag)
@@ -323,21 +321,21 @@ BOOST_AUTO_TEST_CASE(there_are_others)
     BOOST_TEST(calls() == "release A");
 }
 
-// Where the backend has a queue, others' turn is a place behind them in it, and no pause.
-BOOST_AUTO_TEST_CASE(a_spent_budget_is_a_place_in_the_queue)
+// If the backend has a queue, the locker queues behind other processes, without a pause.
+BOOST_AUTO_TEST_CASE(a_spent_budget_leads_to_the_queue)
 {
     store.has_queue = true;
     usual.handoff_limit = 0;
     acquire(1);
     acquire(2);
     locker.drop(granted(), now);
-    BOOST_TEST(calls() == "attempt A, release A, attempt in turn A");
+    BOOST_TEST(calls() == "attempt A, release A, attempt in queue A");
     locker.drop(granted(), now);
     acquire(3);
-    BOOST_TEST(calls() == "release A, attempt A"); // nobody else waited: a new beginning
+    BOOST_TEST(calls() == "release A, attempt A"); // no other local waiter: a new count
 }
 
-// With no budget at all others have a turn after every release.
+// Without a budget other processes have a turn after every release.
 BOOST_AUTO_TEST_CASE(no_budget)
 {
     usual.handoff_limit = 0;

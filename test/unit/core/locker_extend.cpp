@@ -1,4 +1,4 @@
-// Extending a lease by hand.
+// Manual extension of a lease.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -12,7 +12,7 @@ using holdfast::errc;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_extend, lease_fixture)
 
-// An extension is done when a majority has confirmed a renewal that was sent for it.
+// An extension completes when a majority has confirmed a renewal that was sent for it.
 BOOST_AUTO_TEST_CASE(extension_is_confirmed)
 {
     usual.renewal = holdfast::renewal::manual;
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(extension_is_confirmed)
     BOOST_TEST(locker.valid_until(lease) == at(10s - 92ms));
 }
 
-// One that nobody confirms in time fails, and the lease stays what it was.
+// An extension that is not confirmed in time fails, and the lease keeps its validity.
 BOOST_AUTO_TEST_CASE(extension_is_not_confirmed)
 {
     const slot_id lease = lease_of("A");
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(extensions_share_a_renewal)
     BOOST_TEST(effects() == "extended: unreachable");
 }
 
-// What must stop cannot be extended; what is gone neither.
-BOOST_AUTO_TEST_CASE(there_is_nothing_to_extend)
+// A lease whose work must stop cannot be extended, nor can one that is gone.
+BOOST_AUTO_TEST_CASE(a_lost_or_released_lease_cannot_be_extended)
 {
     const slot_id a = lease_of("A");
     now = end - 450ms;
@@ -68,8 +68,8 @@ BOOST_AUTO_TEST_CASE(there_is_nothing_to_extend)
     BOOST_TEST(calls() == "release A");
 }
 
-// An attempt to extend may find the lease over; then the next waiter has its turn.
-BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_one)
+// An extension may find that the lease has ended. Then the next waiter is served.
+BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_waiter)
 {
     usual.handoff_time = 1h;
     const slot_id a = lease_of("A");
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_one)
     BOOST_TEST(effects() == "must stop, 2 acquired");
 }
 
-// A lease that ends while an extension is under way is told as lost, not as extended.
+// A lease that ends during an extension is reported as lost, not as extended.
 BOOST_AUTO_TEST_CASE(loss_during_an_extension)
 {
     const slot_id lease = lease_of("A");

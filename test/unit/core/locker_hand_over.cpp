@@ -1,4 +1,4 @@
-// A lease that goes from one local holder to the next, without a word to the nodes.
+// Transfer of a lease from one local holder to the next, without requests to the nodes.
 #include "support/locker_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,14 +11,14 @@ using core::slot_id;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_hand_over, lease_fixture)
 
-// The release is done at once, and the next holder has the same claim under a lease of its own.
+// The release completes at once. The next holder has the same claim, under a lease of its own.
 BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
 {
     const slot_id first = lease_of("A");
     acquire(2, "A", holdfast::forever);
     pass(1s);
     BOOST_TEST(locker.release(first, 77, now));
-    BOOST_TEST(calls() == "pass A");
+    BOOST_TEST(calls() == "transfer A");
     const auto gone = locker.next_effect(), acquired = locker.next_effect();
     BOOST_REQUIRE((gone && acquired));
     BOOST_TEST(in_words(*gone) == "gone");
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
     BOOST_TEST(second != first);
     BOOST_TEST(locker.valid_until(second) == end);
 
-    // What the first still does concerns nobody.
+    // Further calls of the first holder have no effect.
     BOOST_TEST(!locker.release(first, 78, now));
     locker.drop(first, now);
     BOOST_TEST(locker.extend(first, now) == errc::not_held);
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
     BOOST_TEST(effects() == "");
     BOOST_TEST(calls() == "");
 
-    store.lose(1); // is told to the second
+    store.lose(1); // is reported to the second holder
     locker.wake(now);
     const auto lost = locker.next_effect();
     BOOST_REQUIRE(lost.has_value());
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
     BOOST_TEST(stats().lost == 1u);
 }
 
-// The second holder's lease is renewed by the time of the claim, not of the hand-over.
+// Renewal times count from the grant of the claim, not from the transfer.
 BOOST_AUTO_TEST_CASE(renewal_goes_on)
 {
     const slot_id first = lease_of("A");
@@ -69,8 +69,8 @@ BOOST_AUTO_TEST_CASE(renewal_goes_on)
     BOOST_TEST(stats().renewals == 1u);
 }
 
-// Never when the guard time of the next one has begun: his work would have to stop at once.
-BOOST_AUTO_TEST_CASE(not_in_the_guard_period)
+// There is no transfer in the guard time of the next holder: its work would have to stop at once.
+BOOST_AUTO_TEST_CASE(no_transfer_in_the_guard_time)
 {
     for (const bool in_time : {true, false}) {
         locker_fixture f;
@@ -83,12 +83,12 @@ BOOST_AUTO_TEST_CASE(not_in_the_guard_period)
         f.calls();
         f.now = end - 450ms - (in_time ? 1ns : 0ns);
         f.locker.drop(first, f.now);
-        BOOST_TEST(f.calls() == (in_time ? "pass A" : "release A, attempt A"));
+        BOOST_TEST(f.calls() == (in_time ? "transfer A" : "release A, attempt A"));
     }
 }
 
-// Nor after a loss, even if nobody has heard of it yet.
-BOOST_AUTO_TEST_CASE(not_after_a_loss)
+// There is no transfer after a loss, even if the locker has not read that event yet.
+BOOST_AUTO_TEST_CASE(no_transfer_after_a_loss)
 {
     const slot_id first = lease_of("A");
     acquire(2, "A", holdfast::forever);
@@ -99,8 +99,7 @@ BOOST_AUTO_TEST_CASE(not_after_a_loss)
     BOOST_TEST(stats().handed_over == 0u);
 }
 
-// Nor to anybody when the locker closes.
-BOOST_AUTO_TEST_CASE(not_when_closing)
+BOOST_AUTO_TEST_CASE(no_transfer_while_closing)
 {
     const slot_id first = lease_of("A");
     acquire(2, "A", holdfast::forever);
@@ -110,8 +109,8 @@ BOOST_AUTO_TEST_CASE(not_when_closing)
     BOOST_TEST(effects() == "2 ended: closed, must stop, gone, closed");
 }
 
-// A holder who may hold for a limited time passes on all that is left.
-BOOST_AUTO_TEST_CASE(the_limit_of_one_holder_is_not_that_of_the_next)
+// A max_hold limits one holder. The next holder gets the whole rest of the validity.
+BOOST_AUTO_TEST_CASE(max_hold_of_one_holder_does_not_limit_the_next)
 {
     usual.max_hold = 1s;
     const slot_id first = lease_of("A");
@@ -122,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_limit_of_one_holder_is_not_that_of_the_next)
     BOOST_TEST(locker.valid_until(handed_over()) == end);
 }
 
-// The next holder has a fencing token of its own, where the backend has them.
+// The next holder has its own fencing token, if the backend has tokens.
 BOOST_AUTO_TEST_CASE(each_holder_has_its_own_fencing_token)
 {
     acquire(1);
@@ -139,22 +138,23 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_fencing_token)
     BOOST_TEST((second->fence == std::optional<std::uint64_t>(42)));
 }
 
-// When the tokens of a claim are used up, it is given back, and the next one asks for another.
-BOOST_AUTO_TEST_CASE(not_without_a_token_for_the_next_holder)
+// When the tokens of a claim are used up, it is released, and an attempt is made for the next
+// waiter.
+BOOST_AUTO_TEST_CASE(no_transfer_without_a_token_for_the_next_holder)
 {
     const slot_id first = lease_of("A");
     acquire(2, "A", holdfast::forever);
     store.has_next_fence = false;
     locker.drop(first, now);
     BOOST_TEST(calls() == "release A, attempt A");
-    BOOST_TEST(!store.claims.at(1).terms.others_follow); // nobody was there when it was asked for
-    BOOST_TEST(store.claims.at(2).terms.others_follow);  // they follow each other already
+    BOOST_TEST(!store.claims.at(1).terms.others_follow); // no other waiter at that time
+    BOOST_TEST(store.claims.at(2).terms.others_follow);  // transfers have begun
     store.has_next_fence = true;
     BOOST_TEST(granted() != 0u);
     BOOST_TEST(stats().handed_over == 0u);
 }
 
-// The backend is told when others wait behind an attempt.
+// The backend is told whether other waiters follow.
 BOOST_AUTO_TEST_CASE(an_attempt_says_whether_others_follow)
 {
     acquire(1, "A", holdfast::forever);
@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(an_attempt_says_whether_others_follow)
     BOOST_TEST(store.claims.at(3).terms.others_follow);
 }
 
-// An extension that is under way ends with its holder.
-BOOST_AUTO_TEST_CASE(extensions_are_not_passed_on)
+// A pending extension is dropped when its holder releases the lease.
+BOOST_AUTO_TEST_CASE(extensions_are_not_transferred)
 {
     const slot_id first = lease_of("A");
     acquire(2, "A", holdfast::forever);

@@ -1,4 +1,4 @@
-// What becomes of a lease: release, renewal, loss.
+// The life of a lease: release, renewal, loss.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -13,25 +13,26 @@ using holdfast::release_outcome;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_lease, lease_fixture)
 
-// A lease is what its holder was told: alive, held, until when.
-BOOST_AUTO_TEST_CASE(a_lease_says_what_it_is)
+// A lease reports whether it is alive and held, and until when.
+BOOST_AUTO_TEST_CASE(a_lease_reports_its_state)
 {
     const slot_id lease = lease_of("A");
     BOOST_TEST(locker.alive(lease));
     BOOST_TEST(locker.held(lease, now));
     BOOST_TEST(locker.valid_until(lease) == end);
     BOOST_TEST(locker.must_stop(lease) == errc{});
-    BOOST_TEST(!locker.held(lease, end)); // by the clock, even if nobody was woken
+    BOOST_TEST(!locker.held(lease, end)); // by the clock, before any wake()
     BOOST_TEST(!locker.alive(0));
     BOOST_TEST(locker.must_stop(0) == errc::not_held);
     BOOST_TEST(locker.valid_until(0) == long_ago);
 }
 
-// A release reaches the backend before the next local waiter asks, and its outcome the caller.
-BOOST_AUTO_TEST_CASE(releases_before_the_next_one_asks)
+// A release reaches the backend before the attempt of the next local waiter. Its outcome reaches
+// the caller.
+BOOST_AUTO_TEST_CASE(releases_before_the_next_attempt)
 {
     const slot_id lease = lease_of("A");
-    usual.ttl = 8s; // what the second wants is another lease than what the first has
+    usual.ttl = 8s; // other parameters: the lease cannot be transferred
     acquire(2);
     BOOST_TEST(locker.release(lease, 77, now));
     BOOST_TEST(calls() == "release A, attempt A");
@@ -44,7 +45,6 @@ BOOST_AUTO_TEST_CASE(releases_before_the_next_one_asks)
     BOOST_TEST(effects() == "2 acquired, 77 unconfirmed");
 }
 
-// A lease can be released once.
 BOOST_AUTO_TEST_CASE(a_second_release_is_refused)
 {
     const slot_id lease = lease_of("A");
@@ -54,13 +54,13 @@ BOOST_AUTO_TEST_CASE(a_second_release_is_refused)
     locker.wake(now);
     BOOST_TEST(!locker.release(lease, 79, now));
     BOOST_TEST(!locker.release(0, 80, now));
-    locker.drop(lease, now); // its object dies now
+    locker.drop(lease, now); // its object is destroyed now
     BOOST_TEST(effects() == "gone, 77 released");
     BOOST_TEST(calls() == "release A");
     BOOST_TEST(stats().released == 1u);
 }
 
-// A dropped lease is given back, and nobody is told what came of it.
+// A dropped lease is given back. The outcome is not reported.
 BOOST_AUTO_TEST_CASE(a_dropped_lease_is_given_back)
 {
     const slot_id lease = lease_of("A");
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(a_dropped_lease_is_given_back)
     BOOST_TEST(locker.wake_at() == never);
 }
 
-// A lease that is dropped while its release is under way still has its outcome told.
-BOOST_AUTO_TEST_CASE(a_release_survives_its_lease)
+// If a lease is dropped during its release, the outcome is still reported.
+BOOST_AUTO_TEST_CASE(a_release_completes_after_its_lease_is_dropped)
 {
     const slot_id lease = lease_of("A");
     locker.release(lease, 77, now);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_release_survives_its_lease)
     BOOST_TEST(effects() == "gone, 77 released");
 }
 
-// Leases of about one age are renewed in one call, a third of the ttl on.
+// Leases of about the same age are renewed in one call, after a third of the ttl.
 BOOST_AUTO_TEST_CASE(renews_in_batches)
 {
     for (const char* const resource : {"A", "B", "C"})
@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(renews_in_batches)
     BOOST_TEST(effects() == "");
 }
 
-// A confirmed renewal lengthens the lease and is counted; an unconfirmed one is tried again.
-BOOST_AUTO_TEST_CASE(a_confirmed_renewal_lengthens)
+// A confirmed renewal extends the lease and is counted. An unconfirmed one is tried again.
+BOOST_AUTO_TEST_CASE(a_confirmed_renewal_extends_the_lease)
 {
     const slot_id lease = lease_of("A");
     sleep();
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_lengthens)
     BOOST_TEST(now > confirmed + 2900ms);
 }
 
-// Without an answer the work is told to stop a guard time before the end; at the end the lease is
-// lost, given back, and the next waiter asks.
+// Without an answer the work is told to stop a guard time before the end. At the end the lease is
+// lost and given back, and an attempt is made for the next waiter.
 BOOST_AUTO_TEST_CASE(silence_ends_a_lease)
 {
     const slot_id lease = lease_of("A");
@@ -137,15 +137,16 @@ BOOST_AUTO_TEST_CASE(silence_ends_a_lease)
     BOOST_TEST(effects() == "");
     BOOST_TEST(calls() == "release A");
     BOOST_TEST(!locker.held(lease, now));
-    BOOST_TEST(locker.alive(lease)); // its holder has not let go
+    BOOST_TEST(locker.alive(lease)); // its holder has not released it
     BOOST_TEST(locker.valid_until(lease) == long_ago);
     BOOST_TEST(stats().lost == 1u);
     BOOST_TEST(stats().held == 0u);
-    sleep_until(end + 8ms); // it was held for longer than the time of hand-offs
+    sleep_until(end + 8ms); // held for longer than `handoff_time`: a pause
     BOOST_TEST(calls() == "attempt A");
 }
 
-// When the backend says that a lease is lost, its work must stop before anybody else may begin.
+// When the backend reports a loss, the work under the lease is told to stop before another holder
+// may begin.
 BOOST_AUTO_TEST_CASE(loss_stops_work_first)
 {
     lease_of("A");
@@ -157,8 +158,9 @@ BOOST_AUTO_TEST_CASE(loss_stops_work_first)
     BOOST_TEST(calls() == "release A, attempt A");
 }
 
-// A loss that is told again, or after the work was told to stop, is not told twice.
-BOOST_AUTO_TEST_CASE(loss_is_told_once)
+// A loss is reported once: not again when the backend repeats it, and not after the work was told
+// to stop.
+BOOST_AUTO_TEST_CASE(loss_is_reported_once)
 {
     lease_of("A");
     sleep_until(end - 100ms);
@@ -170,22 +172,22 @@ BOOST_AUTO_TEST_CASE(loss_is_told_once)
     BOOST_TEST(stats().lost == 1u);
 }
 
-// Releasing what was lost before says so, and touches nothing of others.
+// The release of a lost lease has the outcome `expired`. Keys of other clients are not touched.
 BOOST_AUTO_TEST_CASE(release_after_loss_is_expired)
 {
     const slot_id lease = lease_of("A");
     store.lose(1);
     locker.wake(now);
     BOOST_TEST(effects() == "must stop");
-    store.end_release(1, release_outcome::released); // of the clean-up: nobody asked
+    store.end_release(1, release_outcome::released); // of the clean-up, not of a caller's release
     BOOST_TEST(locker.release(lease, 77, now));
     BOOST_TEST(effects() == "77 expired, gone");
     BOOST_TEST(!locker.release(lease, 78, now));
     BOOST_TEST(calls() == "release A");
 }
 
-// A release that comes after the end, before anybody was woken, finds that out by itself.
-BOOST_AUTO_TEST_CASE(release_looks_at_the_clock)
+// A release after the end of the lease notices that by the clock, without a wake().
+BOOST_AUTO_TEST_CASE(release_checks_the_clock)
 {
     const slot_id lease = lease_of("A");
     now = end;
@@ -194,8 +196,8 @@ BOOST_AUTO_TEST_CASE(release_looks_at_the_clock)
     BOOST_TEST(calls() == "release A");
 }
 
-// Losing one and dropping another at the same moment concern only these two.
-BOOST_AUTO_TEST_CASE(loss_and_drop_of_neighbours)
+// The loss of one lease and the drop of another at the same moment do not affect a third one.
+BOOST_AUTO_TEST_CASE(loss_and_drop_at_the_same_moment)
 {
     const slot_id a = lease_of("A"), b = lease_of("B"), c = lease_of("C");
     store.lose(claim_of("A"));

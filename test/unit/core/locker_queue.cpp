@@ -1,4 +1,4 @@
-// Who waits for what, in which order, and who asks the backend when.
+// The queues of waiters: their order, and when the locker asks the backend.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -12,8 +12,8 @@ using holdfast::errc;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_queue, locker_fixture)
 
-// A free resource is asked for at once, with the terms of the lock, and the grant goes to who
-// asked.
+// A free resource is requested at once, with the parameters of the lock. The grant goes to the
+// waiter that made the attempt.
 BOOST_AUTO_TEST_CASE(asks_at_once)
 {
     BOOST_TEST(acquire(1) != 0u);
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(asks_at_once)
     const claim_params& terms = store.claims[1].terms;
     BOOST_TEST(terms.ttl == duration(9s));
     BOOST_TEST(terms.drift == duration(92ms));
-    BOOST_TEST(terms.guard == duration(450ms)); // less than the guard is of no use
+    BOOST_TEST(terms.guard == duration(450ms)); // a grant with less validity left is useless
     store.grant(1);
     locker.wake(now);
     BOOST_TEST(effects() == "1 acquired");
@@ -30,8 +30,7 @@ BOOST_AUTO_TEST_CASE(asks_at_once)
     BOOST_TEST(stats().waiting == 0u);
 }
 
-// The fencing token of the grant reaches its holder.
-BOOST_AUTO_TEST_CASE(passes_the_fencing_token_on)
+BOOST_AUTO_TEST_CASE(the_holder_gets_the_fencing_token)
 {
     acquire(1);
     store.grant(1, at(8s), 42);
@@ -41,7 +40,7 @@ BOOST_AUTO_TEST_CASE(passes_the_fencing_token_on)
     BOOST_TEST((e->fence == std::optional<std::uint64_t>(42)));
 }
 
-// Those who wait for one resource get it first come, first served, and only the first of them asks.
+// Waiters for one resource are served in order, and only the first of them makes attempts.
 BOOST_AUTO_TEST_CASE(first_come_first_served)
 {
     for (std::uint64_t tag = 1; tag <= 4; ++tag)
@@ -58,10 +57,9 @@ BOOST_AUTO_TEST_CASE(first_come_first_served)
         BOOST_REQUIRE(gone.has_value());
         BOOST_TEST(in_words(*gone) == "gone");
     }
-    BOOST_TEST(calls() == "pass A, pass A, pass A, release A");
+    BOOST_TEST(calls() == "transfer A, transfer A, transfer A, release A");
 }
 
-// Different resources have nothing to do with each other.
 BOOST_AUTO_TEST_CASE(resources_are_independent)
 {
     acquire(1, "A");
@@ -72,7 +70,7 @@ BOOST_AUTO_TEST_CASE(resources_are_independent)
     BOOST_TEST(effects() == "2 acquired");
 }
 
-// Who is cancelled while waiting behind others leaves at once, and nobody notices.
+// A waiter that is cancelled behind others leaves at once, without an effect on the others.
 BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_without_a_trace)
 {
     acquire(1);
@@ -88,9 +86,9 @@ BOOST_AUTO_TEST_CASE(a_cancelled_waiter_leaves_without_a_trace)
     BOOST_TEST(effects() == "gone, 3 acquired");
 }
 
-// When the one who asks is cancelled, its attempt goes on for the next one: it may have a place in
-// a queue, and what it has been granted need not be given back.
-BOOST_AUTO_TEST_CASE(a_cancelled_asker_leaves_its_attempt_to_the_next)
+// When the waiter that made the attempt is cancelled, the attempt goes on for the next waiter: it
+// may have a place in a queue, and its grant need not be given back.
+BOOST_AUTO_TEST_CASE(an_attempt_of_a_cancelled_waiter_goes_to_the_next)
 {
     const slot_id first = acquire(1);
     acquire(2);
@@ -104,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_cancelled_asker_leaves_its_attempt_to_the_next)
     BOOST_TEST(effects() == "2 acquired");
 }
 
-// The same when its time is over.
-BOOST_AUTO_TEST_CASE(an_asker_whose_time_is_over_leaves_its_attempt_to_the_next)
+// The same when the waiter times out.
+BOOST_AUTO_TEST_CASE(an_attempt_of_a_waiter_that_timed_out_goes_to_the_next)
 {
     acquire(1, "A", 100ms);
     acquire(2);
@@ -115,8 +113,9 @@ BOOST_AUTO_TEST_CASE(an_asker_whose_time_is_over_leaves_its_attempt_to_the_next)
     BOOST_TEST(granted() != 0u);
 }
 
-// Unless there is nobody, or what the next one wants is another lease.
-BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
+// The attempt is abandoned if there is no next waiter, or if the next one wants other lease
+// parameters.
+BOOST_AUTO_TEST_CASE(an_attempt_that_no_waiter_can_use_is_abandoned)
 {
     locker.cancel(acquire(1), false, now);
     BOOST_TEST(calls() == "attempt A, abandon A");
@@ -131,23 +130,24 @@ BOOST_AUTO_TEST_CASE(a_cancelled_asker_gives_its_attempt_up)
     BOOST_TEST(effects() == "3 acquired");
 }
 
-// A place in the backend's queue is better than trying one's luck: it is taken after the first
-// refusal, without a pause. If that fails as well, something is in the way, and a pause is due.
-BOOST_AUTO_TEST_CASE(who_is_refused_stands_in_the_queue)
+// Waiting in the backend's queue is better than retrying: the locker queues after the first
+// refusal, without a pause. If that attempt is refused too, there is some trouble, and a pause is
+// due.
+BOOST_AUTO_TEST_CASE(a_refused_attempt_is_repeated_in_the_queue)
 {
     store.has_queue = true;
     acquire(1);
     refuse();
-    BOOST_TEST(calls() == "attempt A, attempt in turn A");
+    BOOST_TEST(calls() == "attempt A, attempt in queue A");
     refuse();
     BOOST_TEST(calls() == "watch A");
     sleep_until_asked();
-    BOOST_TEST(calls() == "attempt in turn A");
+    BOOST_TEST(calls() == "attempt in queue A");
     BOOST_TEST(granted() != 0u);
 }
 
-// Who asks once does not stand in queues.
-BOOST_AUTO_TEST_CASE(who_asks_once_does_not_stand_in_the_queue)
+// try_acquire() does not wait in queues.
+BOOST_AUTO_TEST_CASE(a_single_attempt_does_not_wait_in_the_queue)
 {
     store.has_queue = true;
     try_acquire(1);
@@ -156,8 +156,8 @@ BOOST_AUTO_TEST_CASE(who_asks_once_does_not_stand_in_the_queue)
     BOOST_TEST(calls() == "attempt A");
 }
 
-// What was refused on one resource says nothing of the next one that uses the same memory.
-BOOST_AUTO_TEST_CASE(a_queue_begins_without_the_errors_of_another)
+// The errors of one resource do not affect the next one that uses the same slot.
+BOOST_AUTO_TEST_CASE(a_new_queue_has_no_errors_of_an_earlier_one)
 {
     const slot_id first = acquire(1, "A");
     refuse(errc::too_late);
@@ -168,9 +168,9 @@ BOOST_AUTO_TEST_CASE(a_queue_begins_without_the_errors_of_another)
     BOOST_TEST(effects() == "2 ended: unreachable, 3 ended: unreachable");
 }
 
-// One who was refused has left traces: a cancellation that must be free of consequences is too
+// A refused attempt may have had effects: a cancellation that must be free of consequences is too
 // late.
-BOOST_AUTO_TEST_CASE(who_was_refused_has_left_traces)
+BOOST_AUTO_TEST_CASE(a_refused_attempt_may_have_had_effects)
 {
     const slot_id first = acquire(1);
     refuse();
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(who_was_refused_has_left_traces)
     BOOST_TEST(locker.wake_at() == never);
 }
 
-// After a grant there is nothing to cancel any more: the lease is on its way.
+// After a grant there is nothing left to cancel: the lease is on its way to the caller.
 BOOST_AUTO_TEST_CASE(a_grant_cannot_be_cancelled)
 {
     const slot_id wait = acquire(1);
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_grant_cannot_be_cancelled)
     BOOST_TEST(calls() == "attempt A");
 }
 
-// A wait ends at its deadline and not before, with the reason: held by those before us in the
-// queue.
+// A wait ends at its deadline and not before. Its error says that earlier waiters held the
+// resource.
 BOOST_AUTO_TEST_CASE(a_wait_behind_others_ends_as_contended)
 {
     acquire(1, "A", holdfast::forever);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_wait_behind_others_ends_as_contended)
     BOOST_TEST(calls() == "attempt A");
 }
 
-// The one who asks is told what its attempt would have come to, as the backend sees it.
+// A waiter with an open attempt gets the error that the backend expects of the attempt.
 BOOST_AUTO_TEST_CASE(a_wait_with_an_open_attempt_ends_as_the_backend_says)
 {
     acquire(1, "A", 100ms);
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_wait_with_an_open_attempt_ends_as_the_backend_says)
     BOOST_TEST(effects() == "2 ended: contended");
 }
 
-// What a finished attempt came to is worth more than what an open one may come to.
+// The result of a finished attempt counts for more than the expected result of an open one.
 BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_last_error)
 {
     for (const errc reason : {errc::contended, errc::unreachable, errc::too_late}) {
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_last_error)
     }
 }
 
-// Who waits for ever has no deadline, and nothing overflows.
+// A wait without a limit has no deadline, and nothing overflows.
 BOOST_AUTO_TEST_CASE(waits_for_ever)
 {
     acquire(1, "A", holdfast::forever);
@@ -237,8 +237,9 @@ BOOST_AUTO_TEST_CASE(waits_for_ever)
     BOOST_TEST(effects() == "");
 }
 
-// Without waiting: one attempt, whose failure is the answer; if the resource is ours already, none.
-BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
+// With a wait of zero there is one attempt, whose failure is the result. If this process has the
+// resource already, there is none.
+BOOST_AUTO_TEST_CASE(a_wait_of_zero_makes_one_attempt)
 {
     acquire(1, "A", 0ms);
     refuse();
@@ -246,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
     BOOST_TEST(locker.wake_at() == never);
 
     acquire(2, "A", 0ms);
-    acquire(3, "A", 0ms); // another one of ours is asking
+    acquire(3, "A", 0ms); // the attempt of another waiter is open
     BOOST_TEST(effects() == "3 ended: contended");
     granted();
     BOOST_TEST(acquire(4, "A", 0ms) == 0u);
@@ -254,8 +255,9 @@ BOOST_AUTO_TEST_CASE(a_wait_of_zero_asks_once)
     BOOST_TEST(calls() == "attempt A, attempt A");
 }
 
-// For try_acquire, held by another is no error: not here, not elsewhere. Trouble is one.
-BOOST_AUTO_TEST_CASE(try_acquire_tells_held_from_trouble)
+// For try_acquire() it is no error that the resource is held, in this process or in another. Other
+// failures are errors.
+BOOST_AUTO_TEST_CASE(try_acquire_distinguishes_held_from_errors)
 {
     try_acquire(1);
     refuse(errc::contended);
@@ -274,7 +276,7 @@ BOOST_AUTO_TEST_CASE(try_acquire_tells_held_from_trouble)
     BOOST_TEST(calls() == "attempt A, attempt A, attempt A");
 }
 
-// One that tried and failed does not leave those behind it without anybody who asks.
+// When a try_acquire() fails, the next waiter makes an attempt.
 BOOST_AUTO_TEST_CASE(the_next_asks_when_a_single_attempt_fails)
 {
     try_acquire(1);
@@ -284,7 +286,7 @@ BOOST_AUTO_TEST_CASE(the_next_asks_when_a_single_attempt_fails)
     BOOST_TEST(calls() == "attempt A, attempt A");
 }
 
-// Beyond the limit nobody may wait, and those who do are not disturbed.
+// Beyond the limit no new waiter is accepted. Earlier waiters are not affected.
 BOOST_AUTO_TEST_CASE(too_many_waiters)
 {
     options.max_waiting = 2;

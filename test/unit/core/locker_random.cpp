@@ -1,4 +1,4 @@
-// What must hold in any order of events, tried with many.
+// Invariants of the locker core under random sequences of events.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -17,7 +17,7 @@ using holdfast::errc;
 
 namespace {
 
-// Users and a backend that do anything at any time, and books of what must come of it.
+// Callers and a backend that act at random, and a record of what must follow.
 struct world : locker_fixture {
     explicit world(unsigned seed) : dice(seed)
     {
@@ -27,13 +27,13 @@ struct world : locker_fixture {
 
     std::mt19937 dice;
     std::uint64_t last_tag = 0;
-    std::map<std::uint64_t, std::string> waiting;       // tags and what they wait for
-    std::map<std::uint64_t, slot_id> wait_ids;          // of those that can be cancelled
-    std::map<slot_id, std::string> leases;              // whose objects live
-    std::map<std::string, slot_id> working;             // who may work under a resource
-    std::map<std::string, std::uint64_t> last_acquired; // by resource
-    std::set<std::uint64_t> releases;                   // whose outcome is still to come
-    std::set<claim_id> unanswered; // releases that the backend has not answered
+    std::map<std::uint64_t, std::string> waiting;       // the resource, by tag
+    std::map<std::uint64_t, slot_id> wait_ids;          // waits that can be cancelled
+    std::map<slot_id, std::string> leases;              // with a live lease object
+    std::map<std::string, slot_id> working;             // leases under which work may go on
+    std::map<std::string, std::uint64_t> last_acquired; // tag, by resource
+    std::set<std::uint64_t> releases;                   // without an outcome yet
+    std::set<claim_id> unanswered;                      // releases without the backend's answer
     bool closed = false;
 
     unsigned roll(unsigned limit) { return static_cast<unsigned>(dice() % limit); }
@@ -84,7 +84,7 @@ struct world : locker_fixture {
         }
     }
 
-    // The backend answers something that is open.
+    // The backend answers some of the open requests.
     void answer()
     {
         for (auto& [id, c] : store.claims) {
@@ -106,14 +106,14 @@ struct world : locker_fixture {
         }
     }
 
-    // Enters what has happened into the books, and checks them.
+    // Records the effects and checks them.
     void note()
     {
         while (const auto e = locker.next_effect()) {
             BOOST_TEST_CHECKPOINT(in_words(*e));
             switch (e->kind) {
             case effect_kind::acquired: {
-                BOOST_REQUIRE(waiting.contains(e->tag)); // ends once, and nobody who was cancelled
+                BOOST_REQUIRE(waiting.contains(e->tag)); // ends once, and not if cancelled
                 const std::string name = waiting[e->tag];
                 BOOST_REQUIRE(!working.contains(name));      // exclusion inside the process
                 BOOST_REQUIRE(last_acquired[name] < e->tag); // first come, first served
@@ -230,9 +230,9 @@ struct world : locker_fixture {
 
 BOOST_AUTO_TEST_SUITE(core_locker_random)
 
-// Whatever happens in whatever order: every wait ends once, in order, by a lease, an error or its
-// cancellation; no two of us work under one resource; every claim that was granted is given back
-// once; work is told to stop before anybody else may begin; closing ends, and ends everything.
+// In any order of events: every wait ends once, in order, by a lease, an error or its cancellation.
+// Two holders of this process never work under one resource. Every granted claim is given back
+// once. Work is told to stop before another holder may begin. Closing ends, and ends everything.
 BOOST_AUTO_TEST_CASE(any_order_of_events)
 {
     for (unsigned seed = 1; seed <= 1500; ++seed) {

@@ -1,4 +1,4 @@
-// When a refused resource is asked for again, and by whom.
+// Retries after a refusal: when, and for which waiter.
 #include "core/locker_core.hpp"
 
 #include "support/locker_fixture.hpp"
@@ -14,9 +14,9 @@ using holdfast::errc;
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_retry, locker_fixture)
 
-// After a refusal the first of the queue asks again, after a random pause whose limit doubles from
-// retry_min to retry_max.
-BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
+// After a refusal the first waiter of the queue retries after a random pause. The limit of the
+// pause doubles from retry_min to retry_max.
+BOOST_AUTO_TEST_CASE(retries_after_growing_pauses)
 {
     acquire(1, "A", holdfast::forever);
     duration limit = 8ms, longest{};
@@ -28,14 +28,14 @@ BOOST_AUTO_TEST_CASE(asks_again_after_growing_pauses)
         longest = std::max(longest, now - refused_at);
         limit = std::min<duration>(limit * 2, 128ms);
     }
-    BOOST_TEST(longest > duration(100ms)); // it does make use of the room
+    BOOST_TEST(longest > duration(100ms)); // the whole range is used
     BOOST_TEST(effects() == "");
 }
 
-// Simulated seed 2022: with one slow node of three, two processes each held one of the others for
-// as long as they waited for the slow one, and pauses that are short against that never let one of
-// them through. The limit of the pauses starts at the time that the attempt took.
-BOOST_AUTO_TEST_CASE(a_slow_refusal_is_followed_by_a_pause_of_its_size)
+// Simulated seed 2022: one node of three was slow. Two processes each held one of the other two
+// nodes for as long as they waited for the slow one. Pauses much shorter than that never let either
+// of them get a majority. So the limit of the pauses starts at the duration of the attempt.
+BOOST_AUTO_TEST_CASE(a_slow_refusal_is_followed_by_a_pause_of_the_same_length)
 {
     acquire(1, "A", holdfast::forever);
     duration limit = 500ms, longest{};
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_slow_refusal_is_followed_by_a_pause_of_its_size)
     BOOST_TEST(longest > duration(3000ms));
 }
 
-// A node that could not be reached blocked nobody.
+// A node that could not be reached did not block other clients.
 BOOST_AUTO_TEST_CASE(a_slow_failure_is_followed_by_a_short_pause)
 {
     acquire(1, "A", holdfast::forever);
@@ -64,8 +64,9 @@ BOOST_AUTO_TEST_CASE(a_slow_failure_is_followed_by_a_short_pause)
     }
 }
 
-// After the second refusal in a row, and not after trouble, the backend is asked when it is free.
-BOOST_AUTO_TEST_CASE(watches_what_others_hold)
+// After the second refusal in a row, the backend is asked when the resource becomes free. Not after
+// other failures.
+BOOST_AUTO_TEST_CASE(watches_a_resource_that_others_hold)
 {
     acquire(1, "A", holdfast::forever);
     refuse();
@@ -77,8 +78,8 @@ BOOST_AUTO_TEST_CASE(watches_what_others_hold)
     BOOST_TEST(calls() == "attempt A");
 }
 
-// A hint that the resource becomes free may shorten the pause and never lengthens it; the moment is
-// spread over retry_min, for others wait for it too.
+// A hint that the resource becomes free may shorten the pause and never lengthens it. The retry is
+// spread over retry_min, since other clients wait for the same moment.
 BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
 {
     acquire(1, "A", holdfast::forever);
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
     for (int i = 0; i < 50; ++i) {
         refuse();
         const time_point planned = locker.wake_at();
-        store.frees(store.watched(), now - 5ms); // free already: others know it too
+        store.frees(store.watched(), now - 5ms); // free already: other clients know it too
         locker.wake(now);
         BOOST_TEST(locker.wake_at() == planned);
         store.frees(store.watched(), now + 2ms);
@@ -103,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_hint_shortens_the_pause)
     }
 }
 
-// A hint that comes too late, for a queue that asks, holds or is gone, changes nothing.
+// A late hint changes nothing if the queue has an open attempt or a holder, or no longer exists.
 BOOST_AUTO_TEST_CASE(a_stale_hint_is_ignored)
 {
     const slot_id first = acquire(1, "A", holdfast::forever);
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_stale_hint_is_ignored)
     const std::uint64_t watched = store.watched();
     sleep_until_asked();
     calls();
-    store.frees(watched, now); // it asks
+    store.frees(watched, now); // an attempt is open
     store.frees(watched, now, errc::key_conflict);
     locker.wake(now);
     BOOST_TEST(calls() == "");
@@ -127,8 +128,8 @@ BOOST_AUTO_TEST_CASE(a_stale_hint_is_ignored)
     BOOST_TEST(calls() == "");
 }
 
-// What waiting cannot mend ends a wait at once, and each of those behind it with its own attempt.
-BOOST_AUTO_TEST_CASE(hopeless_errors_end_the_wait)
+// A permanent error ends a wait at once. Each waiter behind it makes its own attempt.
+BOOST_AUTO_TEST_CASE(permanent_errors_end_the_wait)
 {
     for (const errc reason : {errc::authentication_failed, errc::permission_denied,
              errc::misconfigured_node, errc::protocol_error, errc::key_conflict}) {
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(hopeless_errors_end_the_wait)
     }
 }
 
-// A hint may also say that waiting is hopeless.
+// A hint may also carry a permanent error.
 BOOST_AUTO_TEST_CASE(a_key_of_another_type_ends_the_wait)
 {
     acquire(1, "A", holdfast::forever);
@@ -156,9 +157,8 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_ends_the_wait)
     BOOST_TEST(effects() == "1 ended: key_conflict");
 }
 
-// Many waits with one deadline end together, also when the deadline falls on the moment at which
-// one of them would ask again: each ends, or gets the lease, and whatever was granted is given
-// back.
+// Many waits with one deadline end together, even if the deadline coincides with a retry. Each wait
+// ends or gets the lease, and every grant is given back.
 BOOST_AUTO_TEST_CASE(many_deadlines_at_the_moment_of_a_retry)
 {
     for (const bool grant : {true, false}) {
@@ -168,10 +168,10 @@ BOOST_AUTO_TEST_CASE(many_deadlines_at_the_moment_of_a_retry)
         f.store.refuse(1);
         f.locker.wake(f.now); // a pause of some milliseconds begins
         if (grant)
-            f.store.grant_at_once = true; // as a store in memory does
+            f.store.grant_at_once = true; // as the memory backend does
         else
-            f.store.refuse_at_once = errc::unreachable; // as it is with all nodes down
-        f.now = at(100ms);                              // nobody woke us until then
+            f.store.refuse_at_once = errc::unreachable; // as with all nodes down
+        f.now = at(100ms);                              // no wake() until then
         BOOST_REQUIRE_NO_THROW(f.locker.wake(f.now));
         std::multiset<std::uint64_t> ended;
         while (const auto e = f.locker.next_effect()) {
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(many_deadlines_at_the_moment_of_a_retry)
     }
 }
 
-// Without random bits there is no attempt, and no lock; who comes later is not held up by that.
+// Without random bits there is no attempt and no lock. A later waiter is not affected.
 BOOST_AUTO_TEST_CASE(no_random_bits)
 {
     class dry final : public entropy {
@@ -209,9 +209,9 @@ BOOST_AUTO_TEST_CASE(no_random_bits)
     BOOST_TEST(store.attempts() == 1u);
 }
 
-// What a person must mend ends the wait at once; what passes by itself does not, and is the reason
-// in the end.
-BOOST_AUTO_TEST_CASE(a_fault_that_passes_is_waited_for)
+// A fault that an operator must fix ends the wait at once. A transient one does not, and is the
+// error if the wait times out.
+BOOST_AUTO_TEST_CASE(a_transient_fault_does_not_end_the_wait)
 {
     acquire(1, "A", 100ms);
     store.refuse(store.latest, errc::fencing_unavailable, true);

@@ -1,5 +1,4 @@
-// What clients that poll get beside a crowd of one process: now and then a pause that is long
-// enough for them.
+// Polling windows: the pauses that a locker with many waiters leaves for clients that poll.
 #include "support/locker_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -10,8 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 using core::slot_id;
 
-// A resource that many in this process want: with the ttl of 9 s it goes from one to the next for
-// 2,250 ms, and a window is due every 5 s.
+// Many waiters of this process want one resource. With the ttl of 9 s, transfers go on for 2,250
+// ms, and a window is due every 5 s.
 struct window_fixture : locker_fixture {
     window_fixture()
     {
@@ -19,7 +18,8 @@ struct window_fixture : locker_fixture {
             acquire(tag, "A", holdfast::forever);
     }
 
-    // A turn of all the time that there is; how long others have until somebody asks again.
+    // Holds the resource for all the time that transfers may take. Returns how long the resource is
+    // free before the locker asks again.
     core::duration pause_after_a_turn(core::duration length = 2250ms)
     {
         const slot_id lease = granted();
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_window_is_left_once_in_a_period)
     }
 }
 
-// Nor do turns that are over sooner, by their number, keep others out for longer.
+// Turns that end sooner, by the count of transfers, do not delay the window.
 BOOST_AUTO_TEST_CASE(turns_that_are_spent_by_count)
 {
     locker_fixture f;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(turns_that_are_spent_by_count)
     BOOST_TEST(opened <= at(5200ms));
 }
 
-BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
+BOOST_AUTO_TEST_CASE(windows_can_be_turned_off)
 {
     locker_fixture f;
     f.usual.polling_window = 0ms;
@@ -84,8 +84,8 @@ BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
     }
 }
 
-// Others who have it need no window.
-BOOST_AUTO_TEST_CASE(the_period_begins_when_others_have_it)
+// No window is needed while other clients get the resource.
+BOOST_AUTO_TEST_CASE(the_period_restarts_when_another_client_has_the_resource)
 {
     BOOST_TEST((pause_after_a_turn() <= 8ms));
     BOOST_TEST((pause_after_a_turn() <= 8ms));
@@ -96,17 +96,18 @@ BOOST_AUTO_TEST_CASE(the_period_begins_when_others_have_it)
     BOOST_TEST((pause_after_a_turn() == 200ms));
 }
 
-// Where the backend has a queue, it is told, and decides: others may have opened a window.
-BOOST_AUTO_TEST_CASE(a_backend_with_a_queue_is_told_of_turns_that_are_over)
+// A backend with a queue is told that the turns are over, and decides about the window: another
+// process may have opened one already.
+BOOST_AUTO_TEST_CASE(a_backend_with_a_queue_is_told_that_turns_are_over)
 {
     store.has_queue = true;
     BOOST_TEST((pause_after_a_turn() == 0ms));
-    BOOST_TEST(calls() == "leave open A, release A, attempt in turn A");
+    BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
     const slot_id lease = granted();
     pass(2249ms);
     calls();
     locker.drop(lease, now);
-    BOOST_TEST(calls() == "pass A");
+    BOOST_TEST(calls() == "transfer A");
     BOOST_TEST(store.claims.at(store.latest).terms.polling.window() == 200ms);
     BOOST_TEST(store.claims.at(store.latest).terms.polling.period() == 5s);
 }

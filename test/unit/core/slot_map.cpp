@@ -16,8 +16,8 @@ using holdfast::test::counting_entropy;
 
 BOOST_AUTO_TEST_SUITE(core_containers)
 
-// An id finds what it was given for, and nothing once that is gone, also when the slot is used
-// again.
+// An id finds its element until that is given back, and nothing afterwards, even when the slot is
+// used again.
 BOOST_AUTO_TEST_CASE(stale_ids_find_nothing)
 {
     slot_map<int> s;
@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(stale_ids_find_nothing)
     BOOST_TEST(s.id_at(99) == 0u);
 }
 
-// In any order of taking and giving back, what is in use stays where it is and as it is.
-BOOST_AUTO_TEST_CASE(any_order_of_use)
+// In any order of operations, elements in use keep their address and their value.
+BOOST_AUTO_TEST_CASE(random_operations)
 {
     std::mt19937 random(1);
     slot_map<unsigned> s;
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(any_order_of_use)
     BOOST_TEST(s.capacity() < 1000u);
 }
 
-// A ring gives back what was put in, in order, while it grows and goes round.
+// A ring is first in, first out, while it grows and wraps around.
 BOOST_AUTO_TEST_CASE(ring_is_a_queue)
 {
     std::mt19937 random(2);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(ring_is_a_queue)
     }
 }
 
-// An owner token is 128 bits in hexadecimal digits, all of them used, and different every time.
+// An owner token is 128 random bits in hexadecimal digits. All bits are used, and tokens differ.
 BOOST_AUTO_TEST_CASE(owner_tokens)
 {
     class fixed final : public entropy {

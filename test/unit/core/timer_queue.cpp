@@ -14,9 +14,9 @@ using namespace holdfast::core;
 using namespace holdfast::test;
 using namespace std::chrono_literals;
 
-BOOST_AUTO_TEST_SUITE(core_deadlines)
+BOOST_AUTO_TEST_SUITE(core_timer_queue)
 
-// Without timer_queue there is nothing to wait for, and taking away what is not there does nothing.
+// An empty queue has no earliest timer. Erasing a key that it does not have does nothing.
 BOOST_AUTO_TEST_CASE(empty)
 {
     timer_queue d;
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(empty)
     BOOST_TEST(d.size() == 0u);
 }
 
-// A deadline is due at its moment, not before, once; and `never` takes it away.
+// A timer is due at its time, not before, and only once. Setting it to `never` removes it.
 BOOST_AUTO_TEST_CASE(due_once)
 {
     timer_queue d;
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(due_once)
     BOOST_TEST(d.earliest() == never);
 }
 
-// The same as an ordered map.
+// Compares the queue with an ordered map.
 struct compared {
     timer_queue d;
     std::map<timer_queue::key, time_point> model;
@@ -79,7 +79,7 @@ struct compared {
     }
 };
 
-BOOST_AUTO_TEST_CASE(in_any_order)
+BOOST_AUTO_TEST_CASE(random_operations)
 {
     for (unsigned seed = 1; seed <= 50; ++seed) {
         std::mt19937 random(seed);
@@ -102,9 +102,9 @@ BOOST_AUTO_TEST_CASE(in_any_order)
     }
 }
 
-// As they come: the clock goes on, there are a few lengths, and most are taken away before they are
-// due.
-BOOST_AUTO_TEST_CASE(of_a_few_lengths)
+// A realistic load: time advances, timers have a few different lengths, and most are erased before
+// they are due.
+BOOST_AUTO_TEST_CASE(a_few_different_lengths)
 {
     constexpr std::array lengths{5ms, 50ms, 3000ms, 10'000ms, 10'001ms, 20ms};
     for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(of_a_few_lengths)
                 both.set(k, at(now + lengths[random() % kinds]));
             while (both.earliest() <= at(now))
                 both.pop(at(now));
-            both.pop(at(now)); // nothing
+            both.pop(at(now)); // no timer is due
             both.check();
         }
     }

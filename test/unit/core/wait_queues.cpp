@@ -11,7 +11,7 @@ using namespace holdfast::core;
 
 namespace {
 
-// The tags of a queue from the first to the last, read forwards; checks that backwards is the same.
+// The tags of a queue from first to last. Also checks that the backward links agree.
 std::vector<std::uint64_t> tags(wait_queues& all, slot_id queue)
 {
     std::vector<std::uint64_t> forwards, backwards;
@@ -28,7 +28,7 @@ std::vector<std::uint64_t> tags(wait_queues& all, slot_id queue)
 
 BOOST_AUTO_TEST_SUITE(core_wait_queues)
 
-// A resource has one queue while it is used, under its name, and a new one afterwards.
+// A resource has one queue while it is in use, and a new one afterwards.
 BOOST_AUTO_TEST_CASE(a_queue_lives_while_it_is_used)
 {
     wait_queues all;
@@ -49,8 +49,8 @@ BOOST_AUTO_TEST_CASE(a_queue_lives_while_it_is_used)
     BOOST_TEST(all.open("A") != a);
 }
 
-// A queue that takes the place of another begins anew.
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_former_queue)
+// A queue that reuses a slot starts with fresh state.
+BOOST_AUTO_TEST_CASE(a_reused_slot_has_fresh_state)
 {
     wait_queues all;
     const slot_id a = all.open("A");
@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_former_queue)
     BOOST_TEST((next.retry_at == long_ago && next.turns_since == long_ago));
 }
 
-// Names are found while queues come and go around them, and while the tables grow.
-BOOST_AUTO_TEST_CASE(names_stay_found)
+// Names are found while other queues are opened and closed, and while the tables grow.
+BOOST_AUTO_TEST_CASE(names_are_found_while_tables_grow)
 {
     wait_queues all;
     std::vector<slot_id> ids;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(names_stay_found)
     BOOST_TEST(all.size() == ids.size() / 2);
 }
 
-// First come, first served, wherever others leave from.
+// The order stays first come, first served, wherever waiters are removed.
 BOOST_AUTO_TEST_CASE(removal_anywhere_keeps_the_order)
 {
     std::mt19937 random(1);

@@ -25,11 +25,11 @@ std::uintptr_t address_of(const Thing& t)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(shell_recycled)
+BOOST_AUTO_TEST_SUITE(io_recycled)
 
-#ifndef __SANITIZE_ADDRESS__ // which shall see what is used after it has gone
-// For what is a little larger too: malloc alone would not do that.
-BOOST_AUTO_TEST_CASE(the_memory_of_what_is_gone_is_used_again)
+#ifndef __SANITIZE_ADDRESS__ // memory is not reused, so that use after free is found
+// For a slightly larger object too: malloc alone would not do that.
+BOOST_AUTO_TEST_CASE(freed_memory_is_reused)
 {
     auto first = std::make_unique<thing<104>>();
     const std::uintptr_t where = address_of(*first);
@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(the_memory_of_what_is_gone_is_used_again)
 }
 #endif
 
-// More than a thread keeps; the rest is given back. When it ends, so is the rest.
-BOOST_AUTO_TEST_CASE(a_thread_may_end_with_what_others_have_made)
+// More objects than a thread keeps: the excess is freed at once, the others when the thread ends.
+BOOST_AUTO_TEST_CASE(a_thread_may_free_objects_of_another_thread_and_end)
 {
     std::vector<std::unique_ptr<thing<104>>> all(200);
     for (auto& each : all)

@@ -12,7 +12,7 @@ using namespace std::string_view_literals;
 
 BOOST_AUTO_TEST_SUITE(resp_command)
 
-// A command is the array of its arguments, exactly as the protocol writes it, and is appended.
+// A command is written as an array of its arguments, exactly as the protocol says. It is appended.
 BOOST_AUTO_TEST_CASE(appends_an_array_of_blob_strings)
 {
     std::string out = "before";
@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(appends_an_array_of_blob_strings)
     BOOST_TEST(out == "before*4\r\n$3\r\nSET\r\n$3\r\nkey\r\n$0\r\n\r\n$2\r\nNX\r\n");
 }
 
-// The two forms of a list, and the pieces, give the same bytes.
-BOOST_AUTO_TEST_CASE(all_forms_agree)
+// The two forms of an argument list, and the piecewise form, give the same bytes.
+BOOST_AUTO_TEST_CASE(all_forms_give_the_same_bytes)
 {
     const std::vector<std::string_view> arguments = {"PEXPIRE", "stock:A", "10000"};
     std::string listed, spanned, pieced;
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(all_forms_agree)
     BOOST_TEST(pieced == listed);
 }
 
-// Numbers are written in full at both ends of their range, with the length of their digits.
+// Numbers are written in full at both ends of their range, with the right length.
 BOOST_AUTO_TEST_CASE(numbers_over_their_whole_range)
 {
     std::string out;
@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(numbers_over_their_whole_range)
                       "$20\r\n-9223372036854775808\r\n*18446744073709551615\r\n");
 }
 
-// Any byte of an argument is data: a name cannot smuggle in a second command.
-BOOST_AUTO_TEST_CASE(arguments_are_only_data)
+// An argument may contain any byte: a name cannot inject a second command.
+BOOST_AUTO_TEST_CASE(arguments_may_contain_any_byte)
 {
     std::string every_byte;
     for (int byte = 0; byte < 256; ++byte)

@@ -1,4 +1,4 @@
-// What a hostile or broken node may send.
+// Replies of a hostile or broken node.
 #include "unit/resp/reading.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -17,7 +17,7 @@ struct refusal {
     std::vector<std::string_view> inputs;
 };
 
-// What a reader must refuse however it arrives, and the reason that it gives.
+// Inputs that the reader must refuse however they arrive, and the reasons that it gives.
 const refusal refusals[] = {
     {"a value of unknown type", {"hello\r\n", "\r\n", "\0"sv, "\xff", "*1\r\nX"}},
     {"a line feed without a carriage return", {"+a\n"}},
@@ -52,8 +52,8 @@ const refusal refusals[] = {
 
 BOOST_AUTO_TEST_SUITE(resp_reader_hostile)
 
-// Whatever is not the protocol is refused with the same reason however it arrives, and without
-// waiting for more: "$" with a missing number, streamed strings, lengths that overflow, and so on.
+// Input that violates the protocol is refused, for the same reason however it arrives, and without
+// waiting for more input: "$" without a number, streamed strings, lengths that overflow, and so on.
 BOOST_AUTO_TEST_CASE(hostile_replies_are_refused)
 {
     for (const auto& [reason, inputs] : refusals) {
@@ -71,8 +71,8 @@ BOOST_AUTO_TEST_CASE(hostile_replies_are_refused)
     }
 }
 
-// Half a reply is never a reply and never an error: every example, cut short at every place.
-BOOST_AUTO_TEST_CASE(truncated_replies_wait_for_the_rest)
+// An incomplete reply is neither a reply nor an error: every example, truncated at every place.
+BOOST_AUTO_TEST_CASE(truncated_replies_need_more_input)
 {
     for (const auto& [bytes, means] : examples) {
         for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(truncated_replies_wait_for_the_rest)
     }
 }
 
-// With the limits that we ship, nesting for ever and pushing for ever both end.
+// The default limits end endless nesting and endless replies.
 BOOST_AUTO_TEST_CASE(default_limits_bound_hostile_replies)
 {
     BOOST_TEST(read_whole(repeat("*1\r\n", 100'000)) == "broken: values nested too deeply\n");
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(default_limits_bound_hostile_replies)
                "broken: a reply that is too long\n");
 }
 
-// A declared size costs nothing: the room on offer stays that of the first allocation.
+// A declared size allocates nothing: the room offered is still that of the first allocation.
 BOOST_AUTO_TEST_CASE(declared_sizes_allocate_nothing)
 {
     reader r;
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(declared_sizes_allocate_nothing)
     BOOST_TEST(r.prepare(1).size() <= 4096);
 }
 
-// A quarter of a million damaged replies, from fixed seeds: nothing crashes, reading comes to an
-// end, and what is read does not depend on the pieces. Run under sanitizers, this is a fuzz test.
+// 250,000 damaged replies, from fixed seeds: no crash, reading ends, and the result does not depend
+// on the pieces. Under sanitizers this is a fuzz test.
 BOOST_AUTO_TEST_CASE(damaged_replies_do_no_harm)
 {
     constexpr std::string_view alphabet = "+-:$*_#,(!=%~>|0123456789?\r\n tfe.\0\xff"sv;
@@ -146,12 +146,12 @@ BOOST_AUTO_TEST_CASE(damaged_replies_do_no_harm)
             BOOST_FAIL("round " << round << ": bytes differ from " << whole);
         ++(whole.find("broken") == std::string::npos ? replied : broken);
     }
-    // Otherwise the damage would be too great, or too small, to prove anything.
+    // Otherwise there would be too much or too little damage for a meaningful test.
     BOOST_TEST(broken > 50'000u);
     BOOST_TEST(replied > 50'000u);
 }
 
-// The same for bytes that were never a reply.
+// The same for random bytes.
 BOOST_AUTO_TEST_CASE(random_bytes_do_no_harm)
 {
     constexpr std::string_view alphabet = "+-:$*_#,(!=%~>|0123\r\n\r\n\r\n\r\n"sv;

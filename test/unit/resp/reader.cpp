@@ -11,7 +11,7 @@ using namespace holdfast::test;
 
 BOOST_AUTO_TEST_SUITE(resp_reader)
 
-// Every form of reply means the same whether it comes whole, byte by byte, or in any two pieces.
+// Every form of reply is read alike, whether it arrives whole, byte by byte, or in any two pieces.
 BOOST_AUTO_TEST_CASE(replies_do_not_depend_on_how_they_arrive)
 {
     for (const auto& [bytes, means] : examples) {
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(replies_do_not_depend_on_how_they_arrive)
     }
 }
 
-// Replies that come together are told apart, also when the last is not whole yet.
+// Replies that arrive together are separated, even if the last one is incomplete.
 BOOST_AUTO_TEST_CASE(several_replies_at_once)
 {
     std::string bytes, expected;
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(several_replies_at_once)
     BOOST_TEST(drain(r) == "array:2 integer:2 null\nnull\n");
 }
 
-// Each limit allows exactly what it says and refuses one more, whole and byte by byte.
+// Each limit allows exactly its value and not one more, whole and byte by byte.
 BOOST_AUTO_TEST_CASE(limits_are_exact)
 {
     const reader_limits small{.line = 16, .blob = 20, .elements = 7, .depth = 3, .reply = 48};
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(limits_are_exact)
     BOOST_TEST(!accepts("*1\r\n*1\r\n*1\r\n*0\r\n", small));
     BOOST_TEST(!accepts("*1\r\n*1\r\n*1\r\n*1\r\n_\r\n", small));
 
-    // 48 bytes: a header of 4, three strings of 10 each, and 14 left.
+    // 48 bytes: a header of 4, three strings of 10 each, and 14 more.
     const std::string strings = "*4\r\n" + repeat("$4\r\nxxxx\r\n", 3);
     BOOST_TEST(accepts(strings + line_of("+", 12), small));
     BOOST_TEST(!accepts(strings + line_of("+", 13), small));
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(limits_are_exact)
     BOOST_TEST(!accepts(strings + "$9\r\nxxxxxxxxx\r\n", small));
 }
 
-// The limits hold for the shortest replies too, which are read by a path of their own.
+// The limits also hold for the shortest replies, which are read on a fast path.
 BOOST_AUTO_TEST_CASE(limits_below_the_common_replies)
 {
     for (const std::string_view common : {"+OK\r\n"sv, ":1\r\n"sv, "$-1\r\n"sv, "_\r\n"sv}) {
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(limits_below_the_common_replies)
     BOOST_TEST(read_whole("+OK\r\n", {.reply = 0}) == "broken: a reply that is too long\n");
 }
 
-// Attributes cost what other values cost, although they are dropped: no way round the limits.
+// Attributes count like other values, although they are dropped, so they cannot bypass the limits.
 BOOST_AUTO_TEST_CASE(attributes_count_against_the_limits)
 {
     const reader_limits small{.line = 16, .blob = 20, .elements = 4, .depth = 2, .reply = 64};
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(attributes_count_against_the_limits)
     BOOST_TEST(!accepts(repeat("|0\r\n", 75) + ":1\r\n", many));
 }
 
-// The text of a reply is right although the buffer moved and grew many times while it came.
+// The text of a reply is right although the buffer was moved and enlarged while it arrived.
 BOOST_AUTO_TEST_CASE(text_survives_the_growth_of_the_buffer)
 {
     std::string bytes = "*40\r\n", expected = "array:40";
@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(text_survives_the_growth_of_the_buffer)
     }
 }
 
-// Work is linear: of the longest line and the longest string that come one byte at a time, each
-// byte is looked at or moved a small number of times, where rescanning would take 32,768.
+// Work is linear. The longest line and the longest string arrive one byte at a time. Each byte is
+// read or moved a small number of times; rescanning would take 32,768.
 BOOST_AUTO_TEST_CASE(a_trickle_costs_linear_work)
 {
     for (const std::string& bytes : {line_of("+", 65'536), blob_of(65'536),
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_trickle_costs_linear_work)
     }
 }
 
-// A long stream is read in the same memory, and moves hardly more bytes than it has.
+// A long stream is read without new allocations, and few bytes are moved.
 BOOST_AUTO_TEST_CASE(a_long_stream_needs_no_more_memory)
 {
     const std::string bytes = repeat("+OK\r\n$5\r\nhello\r\n*2\r\n:1\r\n_\r\n", 20'000);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_long_stream_needs_no_more_memory)
     BOOST_TEST(r.bytes_handled() <= 2 * bytes.size());
 }
 
-// Who takes one reply from a long backlog before each read does not pay for moving the backlog.
+// Taking one reply from a long backlog before each read does not move the backlog each time.
 BOOST_AUTO_TEST_CASE(a_backlog_is_not_moved_for_every_reply)
 {
     constexpr std::size_t replies = 20'000;
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_backlog_is_not_moved_for_every_reply)
     BOOST_TEST(r.bytes_handled() <= 3 * 2 * replies * 6);
 }
 
-// Bytes may also be read straight into the room, which is at least as large as asked for.
+// Bytes may also be read directly into the buffer. It offers at least as much room as requested.
 BOOST_AUTO_TEST_CASE(prepare_and_commit)
 {
     reader r;
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(prepare_and_commit)
     r.commit(0);
     BOOST_TEST(drain(r).empty());
 
-    // Once all is read, the whole buffer is on offer again.
+    // When all replies are read, the whole buffer is available again.
     const std::size_t all = r.prepare(0).size();
     r.feed("+OK\r\n");
     BOOST_TEST(r.prepare(0).size() == all - 5);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(prepare_and_commit)
     BOOST_TEST(r.prepare(0).size() == all);
 }
 
-// Once broken, a reader stays broken, keeps no bytes, and gives its reason; reset() makes it new.
+// A broken reader stays broken, keeps no bytes, and reports its reason, until reset().
 BOOST_AUTO_TEST_CASE(broken_until_reset)
 {
     reader r;
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(broken_until_reset)
     BOOST_TEST(drain(r) == "array:1 integer:7\n");
 }
 
-// reset() in the midst of anything leaves nothing behind.
+// reset() discards all state, at any point.
 BOOST_AUTO_TEST_CASE(reset_forgets_half_a_reply)
 {
     for (const example& one : examples) {

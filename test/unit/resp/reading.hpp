@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// What the tests of the reader share: replies in writing, and ways to let them arrive.
+// Shared by the tests of the reader: replies in text form, and ways of delivering them.
 namespace holdfast::test {
 
 using namespace holdfast::resp;
@@ -16,7 +16,7 @@ using namespace std::string_literals;
 using namespace std::string_view_literals;
 using status = reader::status;
 
-// A reply in writing, so that two replies can be compared, and printed when they differ.
+// A reply as text, for comparing and printing.
 inline std::string describe(std::span<const value> reply)
 {
     static constexpr std::string_view names[] = {"simple", "blob", "integer", "real", "boolean",
@@ -35,7 +35,7 @@ inline std::string describe(std::span<const value> reply)
     return out;
 }
 
-// All that comes out of the reader as it stands, one line a reply, "broken" at the end if it is.
+// All replies that the reader has now, one per line, with "broken" at the end if it is.
 inline std::string drain(reader& r)
 {
     std::string out;
@@ -58,7 +58,7 @@ inline std::string read_whole(std::string_view bytes, reader_limits limits = {})
     return drain(r);
 }
 
-// The same in pieces that end at the given places. A broken reader says so once.
+// The same in pieces that end at the given places. A broken reader is reported once.
 inline std::string read_pieces(
     std::string_view bytes, const std::vector<std::size_t>& cuts, reader_limits limits = {})
 {
@@ -125,7 +125,7 @@ inline constexpr example examples[] = {
     {">3\r\n+message\r\n+channel\r\n$2\r\nhi\r\n",
         "push:3 simple'message' simple'channel' blob'hi'"},
     {"*3\r\n*-1\r\n*1\r\n-ERR x\r\n,0.5\r\n", "array:3 null array:1 error'ERR x' real'0.5'"},
-    // Attributes are dropped, wherever they stand and whatever they contain.
+    // Attributes are dropped, wherever they occur and whatever they contain.
     {"|1\r\n+ttl\r\n:3600\r\n$1\r\nx\r\n", "blob'x'"},
     {"|0\r\n:1\r\n", "integer:1"},
     {"*2\r\n:1\r\n|1\r\n+k\r\n*1\r\n+v\r\n:2\r\n", "array:2 integer:1 integer:2"},
@@ -141,7 +141,7 @@ inline std::string repeat(std::string_view part, std::size_t times)
     return out;
 }
 
-// `before`, filled up with x to `size` bytes, and a line end.
+// `before`, padded with x to `size` bytes, and a line end.
 inline std::string line_of(std::string_view before, std::size_t size)
 {
     std::string out(before);
@@ -154,7 +154,7 @@ inline std::string blob_of(std::size_t size)
     return '$' + std::to_string(size) + "\r\n" + std::string(size, 'x') + "\r\n";
 }
 
-// Whether it is read as one reply, which must not depend on how it arrives.
+// Whether the bytes are accepted. This must not depend on how they arrive.
 inline bool accepts(std::string_view bytes, reader_limits limits)
 {
     const std::string whole = read_whole(bytes, limits);
