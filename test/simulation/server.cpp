@@ -80,9 +80,9 @@ nanoseconds server::cost_of(test::redis_model::arguments command) const
 
 void server::execute(std::string_view command)
 {
-    test::redis_model::session nobody;
+    test::redis_model::session session;
     std::string replies;
-    model_.receive(nobody, command, wall(), replies);
+    model_.receive(session, command, wall(), replies);
 }
 
 void server::remember(const redis::fence_settings& terms)
