@@ -57,9 +57,9 @@ struct fixture {
     }
 
     // Opens a stream and sends these commands.
-    stream_id open(std::size_t caller, const std::vector<std::vector<std::string>>& commands)
+    stream_id open(std::size_t from, const std::vector<std::vector<std::string>>& commands)
     {
-        const stream_id s = net.open(caller, 0);
+        const stream_id s = net.open(from, 0);
         pass(10ms);
         for (const auto& command : commands)
             net.send(s, encode_command(command));
