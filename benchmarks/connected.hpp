@@ -8,8 +8,8 @@
 
 namespace benchmark {
 
-// Acquires and releases `resource` until every node is connected, or is not going to be: what the
-// first connections take is not to be measured.
+// Acquires and releases `resource` until every node is connected, or for a limited number of times,
+// so that the cost of the first connections is not measured.
 boost::asio::awaitable<void> connected(holdfast::locker& locker, std::string resource);
 
 } // namespace benchmark

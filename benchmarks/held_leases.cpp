@@ -44,7 +44,7 @@ std::chrono::milliseconds held_leases::shortest_rest() const
     const auto now = std::chrono::steady_clock::now();
     auto shortest = options_.ttl;
     for (const auto& lease : leases_) {
-        // One that has ended may have an end that cannot be subtracted from.
+        // The end of an ended lease may be so small that the subtraction overflows.
         const auto end = std::max(lease.valid_until(), now);
         shortest =
             std::min(shortest, std::chrono::duration_cast<std::chrono::milliseconds>(end - now));

@@ -11,19 +11,19 @@
 
 namespace benchmark {
 
-// Leases on resources of their own, held while something else is measured. The locker must outlive
-// it; to be used on one thread.
+// Leases on distinct resources, held during a measurement. The locker must outlive this object.
+// Must be used on one thread.
 class held_leases {
 public:
     held_leases(holdfast::locker& locker, std::string prefix, std::chrono::milliseconds ttl);
 
-    // So many, a hundred at a time.
+    // Acquires this many leases, a hundred at a time.
     boost::asio::awaitable<void> acquire(std::size_t count);
     boost::asio::awaitable<void> release();
 
-    std::size_t lost() const; // of those acquired, how many are not held now
+    std::size_t lost() const; // number of acquired leases that are not held now
 
-    // How long the one that ends first still has if nothing renews it.
+    // The time left of the lease that ends first.
     std::chrono::milliseconds shortest_rest() const;
 
 private:

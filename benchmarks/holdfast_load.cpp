@@ -21,10 +21,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What all threads look at.
+// The signals that all threads share.
 struct signals {
     std::atomic<bool> counting = false, stopping = false;
-    std::mutex mutex; // of what follows
+    std::mutex mutex; // protects the members below
     std::condition_variable changed;
     std::vector<asio::io_context*> contexts;
     std::size_t ready = 0; // lockers
@@ -38,7 +38,7 @@ struct signals {
         changed.notify_all();
     }
 
-    // Until all are ready, and then for so long; or until something fails.
+    // Waits until all are ready and then for this time, or until a failure.
     void wait(clock::duration how_long)
     {
         std::unique_lock lock(mutex);
@@ -46,7 +46,7 @@ struct signals {
         changed.wait_for(lock, how_long, [this] { return error != nullptr; });
     }
 
-    // Ends all of it.
+    // Records the error and stops all contexts.
     void fail(std::exception_ptr e)
     {
         if (!e)
@@ -89,7 +89,7 @@ asio::awaitable<void> work(crew& c, std::string name)
         return c.what.latency ? clock::now() : clock::time_point();
     };
     while (!c.all.stopping) {
-        if (c.what.fresh) { // no other process has had this name either
+        if (c.what.fresh) { // the time makes the name unique among processes too
             const auto instant = clock::now().time_since_epoch().count();
             lock = holdfast::lock(c.locker, name + ':' + std::to_string(instant));
         }
@@ -110,7 +110,7 @@ asio::awaitable<void> work(crew& c, std::string name)
     }
 }
 
-// Nodes that miss the first requests would make the count of all wrong.
+// Connects first: nodes that miss the first requests would make the count of requests wrong.
 asio::awaitable<void> start(crew& c)
 {
     const auto fail = [&c](std::exception_ptr e) {
@@ -130,7 +130,7 @@ holdfast::redlock_options options_for(const load& wanted)
     holdfast::redlock_options options;
     if (wanted.fenced) {
         options.fencing = holdfast::fencing::on;
-        options.fence.first_deployment = true; // the servers are as new as the measurement
+        options.fence.first_deployment = true; // the servers are new
     }
     return options;
 }
@@ -154,7 +154,7 @@ void run_crew(crew& c)
     }
 }
 
-// On the calling thread: the others are busy.
+// Runs on the calling thread.
 void watch_the_clock(signals& all, const load& wanted)
 {
     all.wait(wanted.warm_up);
@@ -174,7 +174,8 @@ void watch_the_clock(signals& all, const load& wanted)
 result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted)
 {
     if (wanted.threads == 0 || wanted.concurrency < wanted.threads)
-        throw std::invalid_argument("there must be a thread, and a lock in flight for each");
+        throw std::invalid_argument(
+            "--threads must be at least 1, and --concurrency at least --threads");
     const std::size_t lockers = wanted.locker_each ? wanted.threads : 1;
     signals all;
     std::vector<std::unique_ptr<crew>> crews;

@@ -8,7 +8,7 @@
 
 namespace benchmark {
 
-// The load on the library: a coroutine for each lock in flight, default settings.
+// Runs the load on the library: a coroutine for each lock in flight, default settings.
 result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted);
 
 } // namespace benchmark

@@ -12,31 +12,31 @@ namespace benchmark {
 
 using clock = std::chrono::steady_clock;
 
-// What a client of the locks has to do: acquire and release, again and again.
+// The load of a client, which acquires and releases repeatedly.
 struct load {
     std::size_t concurrency = 256; // acquires and releases in flight
     std::chrono::milliseconds warm_up{200}, length{1'000};
     bool shared = false;  // all want one resource; otherwise each has its own
-    bool fresh = false;   // each lock is on a resource that nobody has used
-    bool latency = false; // note how long each took
-    bool fenced = false;  // with fencing tokens; the nodes must have kept no lock without
+    bool fresh = false;   // each lock is on a new resource
+    bool latency = false; // measure the latency of each lock
+    bool fenced = false;  // with fencing tokens; the nodes must never have had unfenced locks
     std::size_t threads = 1;
-    bool locker_each = false; // has each thread; otherwise all run one
+    bool locker_each = false; // each thread has its own locker; otherwise all share one
 };
 
-// What came of it, in `length` after the warm-up.
+// The result in the time `length` after the warm-up.
 struct result {
     double seconds = 0;     // of wall time
     double cpu_seconds = 0; // of this process, user and system
     std::uint64_t locks = 0;
-    std::vector<float> acquire_us, cycle_us; // of each lock, where they were wanted
+    std::vector<float> acquire_us, cycle_us; // of each lock, if measured
 
-    // Of the whole run, for the library: requests to nodes beyond one to acquire and one to release
-    // for each lock and node. Small beside `all_locks`, unless locks cost more than these.
+    // Of the whole run, for the library only: requests to nodes beyond one acquire and one release
+    // per lock and node. Small compared with `all_locks` unless locks need more requests.
     std::int64_t more_requests = 0;
     std::uint64_t all_locks = 0;
 
-    // One more lock.
+    // Counts one lock.
     void count(bool with_latency, clock::time_point asked, clock::time_point acquired)
     {
         ++locks;
@@ -47,7 +47,7 @@ struct result {
         cycle_us.push_back(us(clock::now() - asked).count());
     }
 
-    // The locks of somebody else.
+    // Adds the locks of another result.
     void add(const result& other)
     {
         locks += other.locks;
@@ -59,7 +59,7 @@ struct result {
     double cpu_us() const { return cpu_seconds * 1e6 / static_cast<double>(locks); }
 };
 
-// Counts what is done between `begin()` and `end()`.
+// Counts the locks between `begin()` and `end()`.
 class meter {
 public:
     explicit meter(const load& wanted) : latency_(wanted.latency) {}
@@ -77,7 +77,7 @@ public:
         result_.cpu_seconds = cpu_seconds_now() - cpu_begin_;
     }
 
-    // The clock, unless nobody wants to know how long anything takes.
+    // The time, if latency is measured.
     clock::time_point now() const { return latency_ ? clock::now() : clock::time_point(); }
 
     void count(clock::time_point asked, clock::time_point acquired)

@@ -12,7 +12,7 @@
 namespace benchmark {
 namespace {
 
-// What follows the first occurrence of `name`, up to the end of the line.
+// The value on the first line that starts with `name`.
 std::string value_of(std::istream& text, const std::string& name)
 {
     for (std::string line; std::getline(text, line);) {

@@ -6,7 +6,7 @@
 
 namespace benchmark {
 
-/// What the figures depend on: pairs of a name and a value.
+/// Data of the machine on which the figures depend, as pairs of name and value.
 std::vector<std::pair<std::string, std::string>> describe_machine(const std::string& redis_info);
 
 } // namespace benchmark

@@ -1,5 +1,5 @@
-// Acquires and releases distinct resources from many coroutines, beside the limit that the wire
-// sets, and prints both as one row. The servers are real, throw-away and on loopback.
+// Acquires and releases distinct resources from many coroutines, through the library and as the
+// wire limit, and prints both as one row. The servers are real, temporary and on loopback.
 #include "holdfast_load.hpp"
 #include "support/redis_server.hpp"
 #include "wire_limit.hpp"
@@ -40,7 +40,7 @@ void compare(std::size_t node_count, const benchmark::load& wanted, int repetiti
         cpu_ratios.push_back(h.cpu_us() / w.cpu_us());
     }
     std::printf("%zu nodes, %zu coroutines: %.0f locks/s, wire limit %.0f, ratio %.2f; client CPU "
-                "%.2f us a lock, wire limit %.2f, ratio %.2f (medians of %d pairs)\n",
+                "%.2f us per lock, wire limit %.2f, ratio %.2f (medians of %d pairs)\n",
         node_count, wanted.concurrency, median(ours), median(wire), median(ratios), median(our_cpu),
         median(wire_cpu), median(cpu_ratios), repetitions);
 }
@@ -53,10 +53,11 @@ try {
     std::size_t nodes = 5, coroutines = 256;
     int seconds = 3, repetitions = 5;
     po::options_description options("throughput");
-    options.add_options()("help", "this text")("nodes", po::value(&nodes), "Redis servers")(
-        "coroutines", po::value(&coroutines), "that acquire and release at the same time")(
-        "seconds", po::value(&seconds), "length of one run")(
-        "repetitions", po::value(&repetitions), "pairs of runs");
+    options.add_options()("help", "show this text")(
+        "nodes", po::value(&nodes), "number of Redis servers")("coroutines", po::value(&coroutines),
+        "number of coroutines that acquire and release concurrently")("seconds",
+        po::value(&seconds),
+        "length of one run")("repetitions", po::value(&repetitions), "number of pairs of runs");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     po::notify(given);
@@ -65,7 +66,7 @@ try {
         return 0;
     }
     if (nodes < 1 || nodes > 15 || coroutines < 1 || seconds < 1 || repetitions < 1)
-        throw std::invalid_argument("1 to 15 nodes; at least 1 of everything else");
+        throw std::invalid_argument("--nodes must be 1 to 15, all other values at least 1");
     benchmark::load wanted;
     wanted.concurrency = coroutines;
     wanted.length = std::chrono::seconds(seconds);

@@ -22,7 +22,7 @@ double resident_bytes_now()
 {
     std::ifstream file("/proc/self/statm");
     std::size_t pages = 0;
-    file >> pages >> pages; // the second is what is resident
+    file >> pages >> pages; // the second number is the resident size
     return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 

@@ -3,6 +3,6 @@
 namespace benchmark {
 
 double cpu_seconds_now();    // of this process, user and system
-double resident_bytes_now(); // what of it is in memory
+double resident_bytes_now(); // of this process
 
 } // namespace benchmark

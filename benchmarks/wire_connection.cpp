@@ -80,7 +80,7 @@ std::string_view wire_connection::read_some()
 
 void wire_connection::fail_on_error()
 {
-    throw std::runtime_error("a node has answered with an error");
+    throw std::runtime_error("a node has replied with an error");
 }
 
 } // namespace benchmark

@@ -9,7 +9,7 @@
 
 namespace benchmark {
 
-// Whose reply comes next: a resource, and which of its steps.
+// The expected reply: a resource, and the step to which it belongs.
 struct expected_reply {
     std::uint32_t resource = 0, step = 0;
 };
@@ -24,7 +24,7 @@ public:
 
     int handle() const { return socket_; }
 
-    // Sends one command that is answered in two lines, and waits for them.
+    // Sends a command that has a reply of two lines, and waits for it.
     std::string ask(std::string_view command);
 
     void queue(std::string_view command, expected_reply reply)
@@ -33,10 +33,10 @@ public:
         expected_.push_back(reply);
     }
 
-    // Writes what it can of what is queued; false if the socket is full.
+    // Writes as much of the queued bytes as possible; false if the socket is full.
     bool flush();
 
-    // Reads once and calls `on_reply` for each line that has ended.
+    // Reads once and calls `on_reply` for each complete line.
     template <class OnReply>
     void receive(OnReply on_reply)
     {

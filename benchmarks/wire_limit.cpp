@@ -50,7 +50,7 @@ private:
     load wanted_;
     meter meter_;
     std::deque<wire_connection> nodes_;
-    std::vector<bool> stuck_; // full, until its socket can be written to
+    std::vector<bool> stuck_; // the socket is full
     std::vector<resource> resources_;
     std::size_t majority_;
     bool stopping_ = false;
@@ -97,11 +97,11 @@ void wire::encode(std::size_t i)
 void wire::send_step(std::size_t i)
 {
     const resource& r = resources_[i];
-    const std::size_t arbiter = i % nodes_.size();
+    const std::size_t queue_node = i % nodes_.size();
     const expected_reply reply{static_cast<std::uint32_t>(i), r.step};
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
         const bool removing = r.step % 2 != 0;
-        nodes_[node].queue(!removing ? r.set : node == arbiter ? r.pass_on : r.remove, reply);
+        nodes_[node].queue(!removing ? r.set : node == queue_node ? r.pass_on : r.remove, reply);
     }
 }
 
@@ -109,7 +109,7 @@ void wire::on_reply(expected_reply reply)
 {
     resource& r = resources_[reply.resource];
     if (reply.step != r.step || ++r.answers < majority_)
-        return; // of a step that a majority has answered before, or not yet enough
+        return; // the reply to a finished step, or no majority yet
     r.answers = 0;
     const bool removed = r.step % 2 != 0;
     ++r.step;
@@ -167,7 +167,7 @@ result wire::run()
     run_until(begin + wanted_.length);
     meter_.end();
 
-    stopping_ = true; // no key is left behind
+    stopping_ = true; // then waits for all replies, so that no key is left
     for (const wire_connection& node : nodes_) {
         while (!node.idle())
             turn();

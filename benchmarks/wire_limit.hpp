@@ -7,19 +7,19 @@
 
 namespace benchmark {
 
-// The limit that the wire sets: the bytes that an acquire and a release of the library are on the
-// wire, without the library. Nothing that its rules allow to leave out is waited for:
+// The wire limit: sends the same bytes as an acquire and a release of the library, but without the
+// library. It waits for as little as the library's rules allow:
 //
-// - All commands are encoded beforehand, with one token for each resource instead of a fresh one:
-//   SET to all nodes, then the release script to all but one, and to that one (another for each
-//   resource in turn) the script that looks for others who wait.
-// - A resource goes on as soon as a majority has answered: then its deletions leave, and after a
-//   majority of those its next SETs, behind the deletions on each connection. Nobody waits for the
-//   other nodes, nor for other resources.
-// - One connection a node, one thread, epoll. What becomes due in one turn of the loop leaves in
-//   one write a node.
-// - Replies are matched to resources by their order and counted; all that is looked at is whether
-//   one is an error, which ends the program. No key expires, nothing is parsed, checked or renewed.
+// - All commands are encoded beforehand, with one token per resource instead of a new one per lock:
+//   SET to all nodes, then the release script to all nodes but one. That one, which differs from
+//   resource to resource, gets the script that hands the key off to the next waiter.
+// - A resource goes on as soon as a majority has answered: then it sends its deletions, and after a
+//   majority of those its next SETs, after the deletions on each connection. It does not wait for
+//   the other nodes or for other resources.
+// - One connection per node, one thread, epoll. All commands of one turn of the loop are sent in
+//   one write per node.
+// - Replies are matched to resources by their order and counted. They are only checked for errors,
+//   which end the program. No key expires; nothing else is parsed, checked or renewed.
 result run_wire_limit(const std::vector<std::uint16_t>& ports, const load& wanted);
 
 } // namespace benchmark

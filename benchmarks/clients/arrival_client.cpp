@@ -1,6 +1,6 @@
-// Asks for locks at a given rate, whether or not earlier ones have been granted: each on a resource
-// of its own, released at once. Prints how many leases were granted in time, bucket by bucket, as
-// one line of JSON.
+// Asks for locks at a fixed rate, even if earlier ones have not been granted. Each is on its own
+// resource and is released at once. Prints the number of leases granted in time, per bucket, as one
+// line of JSON.
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "outcomes.hpp"
@@ -47,7 +47,7 @@ struct settings {
 
 constexpr milliseconds tick(1), bucket(50);
 
-// An arrival that is dealt with so late goes away without asking: the thread cannot follow.
+// An arrival that the thread processes later than this is turned away without asking.
 constexpr milliseconds patience(200);
 
 class arrivals {
@@ -78,7 +78,7 @@ private:
     clock_type::time_point begin_{}, counted_from_{}, end_{};
     std::size_t due_ = 0, asked_ = 0; // since the beginning
     std::size_t waiting_ = 0;
-    std::size_t arrived_ = 0, turned_away_ = 0; // of those that count
+    std::size_t arrived_ = 0, turned_away_ = 0; // in the counted time
     std::size_t late_ = 0;                      // granted, but after the wait
     double cpu_begin_ = 0;
     benchmark::outcomes outcomes_{};
@@ -117,14 +117,14 @@ void arrivals::ask(clock_type::time_point now)
 
 void arrivals::ask_for_all_due(clock_type::time_point now)
 {
-    const auto so_many = [this](clock_type::duration in) {
+    const auto arrivals_in = [this](clock_type::duration in) {
         return static_cast<std::size_t>(
             std::chrono::duration<double>(in).count() * static_cast<double>(wanted_.rate));
     };
-    const std::size_t due = so_many(now - begin_) - due_;
+    const std::size_t due = arrivals_in(now - begin_) - due_;
     const std::size_t room =
         wanted_.shed == 0 ? due : wanted_.shed - std::min(waiting_, wanted_.shed);
-    const std::size_t asking = std::min({due, so_many(patience), room});
+    const std::size_t asking = std::min({due, arrivals_in(patience), room});
     due_ += due;
     if (now >= counted_from_) {
         arrived_ += due;
@@ -172,7 +172,7 @@ asio::awaitable<void> arrivals::run()
         co_await timer.async_wait(asio::use_awaitable);
     }
     print();
-    io_.stop(); // those who still wait end with us
+    io_.stop(); // abandons the acquires that still wait
 }
 
 void run(int argc, char** argv)
@@ -182,14 +182,15 @@ void run(int argc, char** argv)
     const auto number = [](std::size_t& n) {
         return po::value(&n)->default_value(n)->value_name("N");
     };
-    options.add_options()("rate", number(wanted.rate), "arrivals a second");
-    options.add_options()("wait", number(wanted.wait_ms), "milliseconds that each may wait");
-    options.add_options()("max-waiting", number(wanted.max_waiting), "of the locker");
-    options.add_options()("shed", number(wanted.shed),
-        "if not 0, arrivals go away without asking while so many of them wait");
-    options.add_options()("warm-up", number(wanted.warm_up_ms), "milliseconds before");
+    options.add_options()("rate", number(wanted.rate), "arrivals per second");
+    options.add_options()(
+        "wait", number(wanted.wait_ms), "milliseconds that each arrival may wait");
+    options.add_options()("max-waiting", number(wanted.max_waiting), "option of the locker");
+    options.add_options()(
+        "shed", number(wanted.shed), "if not 0, arrivals are turned away while this many wait");
+    options.add_options()("warm-up", number(wanted.warm_up_ms), "milliseconds before the count");
     options.add_options()("length", number(wanted.length_ms), "milliseconds that are counted");
-    options.add_options()("held", number(wanted.held), "leases held beside it, at ttl 10 s");
+    options.add_options()("held", number(wanted.held), "leases held meanwhile, at ttl 10 s");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
 

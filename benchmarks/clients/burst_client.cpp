@@ -1,5 +1,5 @@
-// Starts many acquires of distinct resources at once, a coroutine for each, which releases what it
-// is granted; prints how they ended, as one line of JSON.
+// Starts many acquires of distinct resources at once, a coroutine for each, which releases its
+// lease. Prints the outcomes as one line of JSON.
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "outcomes.hpp"
@@ -98,7 +98,7 @@ asio::awaitable<void> measure(burst& all)
     if (all.unfinished > 0)
         all.end = clock_type::now();
     print_figures(all, benchmark::cpu_seconds_now() - cpu_begin);
-    all.io.stop(); // whatever is left ends with us
+    all.io.stop(); // abandons the acquires that are left
 }
 
 void run(int argc, char** argv)
@@ -108,11 +108,12 @@ void run(int argc, char** argv)
     const auto number = [](std::size_t& n) {
         return po::value(&n)->default_value(n)->value_name("N");
     };
-    options.add_options()("acquires", number(wanted.acquires), "at once");
-    options.add_options()("wait", number(wanted.wait_ms), "milliseconds that each may wait");
+    options.add_options()("acquires", number(wanted.acquires), "number of acquires at once");
     options.add_options()(
-        "limit", number(wanted.limit_ms), "milliseconds after which it is given up");
-    options.add_options()("held", number(wanted.held), "leases held beside it, at ttl 10 s");
+        "wait", number(wanted.wait_ms), "milliseconds that each acquire may wait");
+    options.add_options()(
+        "limit", number(wanted.limit_ms), "milliseconds after which the burst is given up");
+    options.add_options()("held", number(wanted.held), "leases held meanwhile, at ttl 10 s");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
 

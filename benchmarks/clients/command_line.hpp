@@ -11,14 +11,14 @@
 
 namespace benchmark {
 
-// The command line of a client of the harness: its own options, and the nodes. False: it asked for
-// help, and has it.
+// Parses the command line of a client of the harness: its own options, and the nodes. Returns false
+// if it has printed the help.
 inline bool parse(boost::program_options::options_description& options,
     std::vector<std::string>& nodes, int argc, char** argv)
 {
     namespace po = boost::program_options;
-    options.add_options()("help", "this text")(
-        "node", po::value(&nodes)->required()->value_name("URL"), "a Redis node; again for more");
+    options.add_options()("help", "show this text")(
+        "node", po::value(&nodes)->required()->value_name("URL"), "a Redis node; may be repeated");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     if (given.count("help") != 0) {
@@ -29,13 +29,13 @@ inline bool parse(boost::program_options::options_description& options,
     return true;
 }
 
-// What the harness reads: one line.
+// Prints the line of JSON that the harness reads.
 inline void print(const boost::json::object& figures)
 {
     std::cout << boost::json::serialize(figures) << std::endl;
 }
 
-// The rest of main: says what went wrong.
+// Runs the program and prints exceptions. Returns the exit status.
 template <class Run>
 int guarded(const char* program, Run run)
 try {

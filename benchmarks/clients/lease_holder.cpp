@@ -1,4 +1,4 @@
-// Holds many leases, which the library renews, and prints what that takes as one line of JSON.
+// Holds many leases, which the library renews, and prints the cost as one line of JSON.
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "held_leases.hpp"
@@ -82,11 +82,11 @@ void run(int argc, char** argv)
     settings wanted;
     po::options_description options("lease_holder");
     options.add_options()(
-        "leases", po::value(&wanted.leases)->default_value(wanted.leases), "how many");
+        "leases", po::value(&wanted.leases)->default_value(wanted.leases), "number of leases");
     options.add_options()(
-        "ttl", po::value(&wanted.ttl_ms)->default_value(wanted.ttl_ms), "in milliseconds");
+        "ttl", po::value(&wanted.ttl_ms)->default_value(wanted.ttl_ms), "milliseconds");
     options.add_options()("length", po::value(&wanted.length_ms)->default_value(wanted.length_ms),
-        "milliseconds for which all are held");
+        "milliseconds for which all leases are held");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
 

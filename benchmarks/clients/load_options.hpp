@@ -8,7 +8,7 @@
 
 namespace benchmark {
 
-// The options that all programs share which put a load on locks; their own can be added.
+// The common options of all load programs. A program can add its own options.
 class load_options {
 public:
     explicit load_options(const char* program) : options_(program)
@@ -19,13 +19,13 @@ public:
         };
         add()("concurrency", number(load_.concurrency), "locks in flight");
         add()("length", number(length_), "milliseconds that are measured");
-        add()("warm-up", number(warm_up_), "milliseconds before");
-        add()("latency", po::bool_switch(&load_.latency), "of each lock as well");
+        add()("warm-up", number(warm_up_), "milliseconds before the measurement");
+        add()("latency", po::bool_switch(&load_.latency), "measure the latency of each lock");
     }
 
     boost::program_options::options_description_easy_init add() { return options_.add_options(); }
 
-    // False: it asked for help, and has it.
+    // Returns false if it has printed the help.
     bool parse(int argc, char** argv)
     {
         if (!benchmark::parse(options_, nodes_, argc, argv))
@@ -45,7 +45,7 @@ private:
     std::vector<std::string> nodes_;
 };
 
-// What such a program prints.
+// The figures that such a program prints.
 inline boost::json::object figures(result r)
 {
     boost::json::object all{

@@ -1,5 +1,5 @@
-// Acquires and releases, through the library or as the limit of the wire, and prints what came of
-// it as one line of JSON. The programs in peers/ do the same, with the same options.
+// Acquires and releases, through the library or as the wire limit, and prints the figures as one
+// line of JSON. The programs in peers/ do the same, with the same options.
 #include "holdfast_load.hpp"
 #include "load_options.hpp"
 #include "wire_limit.hpp"
@@ -19,7 +19,7 @@ benchmark::result measure(
     if (client != "wire_limit" || wanted.shared || wanted.fresh || wanted.fenced ||
         wanted.threads != 1 || wanted.locker_each)
         throw std::invalid_argument(
-            "the clients are holdfast, and wire_limit without more options");
+            "--client must be holdfast, or wire_limit without its other options");
     std::vector<std::uint16_t> ports;
     for (const std::string& url : urls)
         ports.push_back(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
@@ -32,19 +32,19 @@ void run(int argc, char** argv)
     bool shared = false, fresh = false, fenced = false, locker_each = false;
     std::size_t threads = 1;
     benchmark::load_options options("lock_client");
-    options.add()(
-        "client", boost::program_options::value(&client)->default_value(client), "or wire_limit");
+    options.add()("client", boost::program_options::value(&client)->default_value(client),
+        "holdfast or wire_limit");
     options.add()("shared", boost::program_options::bool_switch(&shared),
-        "all want one resource; otherwise each has its own");
-    options.add()("fresh", boost::program_options::bool_switch(&fresh),
-        "each lock is on a resource of its own that nobody has used");
+        "all coroutines want one resource; otherwise each has its own");
+    options.add()(
+        "fresh", boost::program_options::bool_switch(&fresh), "each lock is on a new resource");
     options.add()("fenced", boost::program_options::bool_switch(&fenced),
-        "leases carry fencing tokens; the nodes must be new");
+        "leases have fencing tokens; the nodes must be new");
     options.add()("threads",
         boost::program_options::value(&threads)->default_value(threads)->value_name("N"),
-        "that run the locker");
+        "number of threads that run the locker");
     options.add()("locker-each", boost::program_options::bool_switch(&locker_each),
-        "has each thread; otherwise all run one");
+        "each thread has its own locker; otherwise all share one");
     if (!options.parse(argc, argv))
         return;
     benchmark::load wanted = options.wanted();

@@ -18,12 +18,12 @@
 
 namespace benchmark {
 
-// How acquires under load have ended.
+// Counts the outcomes of acquires under load.
 class outcomes {
 public:
     using clock = std::chrono::steady_clock;
 
-    // Granted if `error` is none.
+    // No `error`: granted.
     void count(const holdfast::error_code& error, clock::duration took)
     {
         if (error)
@@ -34,7 +34,7 @@ public:
 
     std::uint64_t granted() const { return acquire_ms_.size(); }
 
-    // Adds them to what is printed.
+    // Adds the outcomes to the printed figures.
     void add_to(boost::json::object& figures)
     {
         boost::json::object errors;
@@ -47,10 +47,11 @@ public:
 
 private:
     std::map<int, std::uint64_t> errors_;
-    std::vector<float> acquire_ms_; // of those granted
+    std::vector<float> acquire_ms_; // of granted acquires
 };
 
-// Leases that are held beside it: whether they are kept, and by how much.
+// Leases that are held during a measurement: whether they are kept, and how close to their end they
+// came.
 class bystanders {
 public:
     explicit bystanders(holdfast::locker& locker, const std::string& prefix)
@@ -63,7 +64,7 @@ public:
         return leases_.acquire(count);
     }
 
-    // To be called again and again.
+    // Must be called regularly.
     void look() { shortest_rest_ = std::min(shortest_rest_, leases_.shortest_rest()); }
 
     void add_to(boost::json::object& figures) const

@@ -17,7 +17,7 @@ inline double quantile(std::vector<float>& values, double part)
     return static_cast<double>(*at);
 }
 
-// The middle, the 99th of a hundred and the largest; nothing where there are no values.
+// Adds the median, the 99th percentile and the maximum; adds nothing if there are no values.
 inline void add_quantiles(
     boost::json::object& figures, const std::string& name, std::vector<float>& values)
 {

@@ -5,7 +5,7 @@
 
 namespace contention {
 
-/// Watches one queue: who came first, and who was let in.
+/// Watches one queue: the order of arrivals and of grants.
 class arrivals {
 public:
     std::size_t enter()
@@ -30,13 +30,12 @@ public:
 
     std::size_t entered() const noexcept { return gone_.size(); }
 
-    /// How many were let in while somebody who had come earlier still waited. First come, first
-    /// served means none.
+    /// The number of grants while an earlier arrival still waited; 0 if the queue is FIFO.
     std::size_t overtakings() const noexcept { return overtakings_; }
 
 private:
     std::vector<bool> gone_;
-    std::size_t first_ = 0; // of those who wait
+    std::size_t first_ = 0; // the first that still waits
     std::size_t overtakings_ = 0;
 };
 

@@ -28,7 +28,7 @@ pipe_ends make_pipe()
     return {ends[0], ends[1]};
 }
 
-// In a process group of its own, so that Ctrl-C reaches only the parent, and all go with it.
+// In its own process group, so that Ctrl-C reaches only the parent, which then ends all.
 pid_t spawn(std::vector<std::string> words, int input, int output)
 {
     words.insert(words.begin(), "contention");
@@ -85,7 +85,7 @@ std::string child_process::line()
     std::string all;
     for (int c = std::getc(output_); c != '\n'; c = std::getc(output_)) {
         if (c == EOF)
-            throw std::runtime_error("a process has ended before it should");
+            throw std::runtime_error("a process has ended too early");
         all += static_cast<char>(c);
     }
     return all;
@@ -95,7 +95,8 @@ void child_process::expect(const std::string& expected)
 {
     const auto got = line();
     if (got != expected)
-        throw std::runtime_error("a process says '" + got + "' and not '" + expected + "'");
+        throw std::runtime_error(
+            "a process has printed '" + got + "' instead of '" + expected + "'");
 }
 
 void child_process::say(const std::string& line)

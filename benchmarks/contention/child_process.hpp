@@ -8,8 +8,9 @@
 
 namespace contention {
 
-/// This program again, with `words` as its arguments and `--parent`; its standard input and output
-/// are pipes to us. The destructor kills it and waits for it, unless it has ended.
+/// Another process of this program, with `words` and `--parent` as its arguments. Its standard
+/// input and output are pipes to this process. The destructor kills it and waits for it, unless it
+/// has ended.
 class child_process {
 public:
     explicit child_process(const std::vector<std::string>& words);
@@ -17,11 +18,11 @@ public:
     child_process& operator=(const child_process&) = delete;
     ~child_process();
 
-    /// The next line that it prints, without its end. Throws if it has ended instead.
+    /// The next line that it prints, without the line feed. Throws if it has ended instead.
     std::string line();
     void expect(const std::string& line);
     void say(const std::string& line);
-    /// Until it has ended. Throws unless it ended well.
+    /// Waits until it has ended. Throws unless it ended with status 0.
     void finish();
 
 private:
@@ -32,7 +33,8 @@ private:
     int input_ = -1;
 };
 
-/// In the child: the kernel ends us with our parent. False if it has died before we could ask.
+/// In the child: lets the kernel end this process with its parent. False if the parent has already
+/// ended.
 bool follow_parent(pid_t parent);
 
 } // namespace contention

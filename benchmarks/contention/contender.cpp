@@ -50,7 +50,7 @@ class contender {
 public:
     explicit contender(const contender_settings& given) : given_(given)
     {
-        holds_.reserve(200'000); // no pause for a larger one while it is measured
+        holds_.reserve(200'000); // so that it does not grow during the measurement
         if (given.nodes.empty())
             return;
         const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
@@ -76,7 +76,7 @@ private:
             co_await connect();
         std::cout << "ready" << std::endl;
         std::int64_t start = 0;
-        std::cin >> start; // blocks; nothing else is to be done here
+        std::cin >> start; // blocks; there is no other work
         const clock::time_point begin{std::chrono::nanoseconds(start)};
         end_ = begin + std::chrono::milliseconds(given_.length_ms);
         commands_ = locker_ ? commands_sent(*locker_) : 0;
@@ -89,7 +89,7 @@ private:
             asio::co_spawn(io_, take_turns(), [this](std::exception_ptr error) { finish(error); });
     }
 
-    // To every node, and with every script known there.
+    // Connects to every node and makes every script known there.
     asio::awaitable<void> connect()
     {
         const auto connected = [](const holdfast::node_stats& node) {
@@ -124,7 +124,7 @@ private:
                 try {
                     lease = co_await lock_->acquire();
                 } catch (...) {
-                    queue_.leave(ticket); // those behind do not overtake it
+                    queue_.leave(ticket); // later arrivals no longer overtake it
                     throw;
                 }
                 const auto begin = nanoseconds_now();
@@ -164,7 +164,7 @@ private:
         if (!locker_)
             return;
         commands_ = commands_sent(*locker_) - commands_;
-        locker_->close(asio::detached); // or its connections would keep us running
+        locker_->close(asio::detached); // otherwise its connections keep the context running
     }
 
     void report() const
@@ -195,7 +195,7 @@ int run_contender(const contender_settings& given)
 {
     if (!follow_parent(given.parent))
         return 1;
-    // Should it hang, nobody waits for ever.
+    // A process that hangs ends itself.
     ::alarm(static_cast<unsigned>(given.length_ms / 1'000 + 2 * given.limit_s + 30));
     contender one(given);
     one.run();

@@ -4,10 +4,10 @@
 
 namespace contention {
 
-/// One of the processes that contend. It prints "ready" once it is connected, reads the instant to
-/// start at, and when all its coroutines have had their turns it prints "finished", the lines
-/// "cpu", "commands", "overtakings" and "unfinished" with one number each, "hold" with begin and
-/// end for each hold, and "end". Returns the exit status.
+/// One of the contending processes. It prints "ready" once it is connected and reads the start
+/// time. When all its coroutines have had their turns, it prints "finished", the lines "cpu",
+/// "commands", "overtakings" and "unfinished" with one number each, "hold" with begin and end for
+/// each hold, and "end". Returns the exit status.
 int run_contender(const contender_settings& given);
 
 } // namespace contention

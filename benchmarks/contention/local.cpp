@@ -25,7 +25,7 @@ namespace asio = boost::asio;
 using clock = std::chrono::steady_clock;
 using token_channel = asio::experimental::channel<void(boost::system::error_code)>;
 
-// What the coroutines of one run share.
+// The data that the coroutines of one run share.
 struct crowd {
     asio::io_context io{1};
     std::size_t waiters = 0, rounds = 0, running = 0, inside = 0;
@@ -81,7 +81,7 @@ asio::awaitable<void> take_turns(const holdfast::lock& lock, crowd& all)
         try {
             lease = co_await lock.acquire();
         } catch (...) {
-            all.queue.leave(ticket); // those behind do not overtake it
+            all.queue.leave(ticket); // later arrivals no longer overtake it
             throw;
         }
         all.enter(ticket);
@@ -109,7 +109,7 @@ asio::awaitable<void> take_turns(token_channel& token, unlock how, crowd& all)
     }
 }
 
-// Starts them all, and returns when all of them wait.
+// Starts all coroutines, and returns when all of them wait.
 template <class Start>
 asio::awaitable<void> gather(crowd& all, Start start)
 {

@@ -18,7 +18,8 @@ double rate(const local_result& r)
     return ratio(static_cast<double>(r.turns), r.seconds);
 }
 
-// One row: the figures of one way to wait, its rate beside the mutexes of the same repetition.
+// Prints a row: the figures of one kind of lock, with the ratios of its rate to those of the
+// mutexes in the same repetition.
 void add_row(const std::string& name, const results& rows, const results& quick,
     const results& awaited, report& out)
 {
@@ -47,8 +48,8 @@ void add_row(const std::string& name, const results& rows, const results& quick,
         {"ratio_to_channel_async_send", median(of_awaited)}, {"cpu_us", cpu_us},
         {"attempts_per_hand_off", attempts}, {"overtakings", overtakings}, {"overlaps", overlaps},
         {"unfinished", unfinished}};
-    out.blame(overtakings, "turns were taken before an earlier waiter's");
-    out.blame(overlaps, "coroutines were in at once");
+    out.blame(overtakings, "turns were taken before an earlier waiter");
+    out.blame(overlaps, "turns began while another coroutine held the lock");
     out.blame(unfinished, "coroutines did not finish: " + failure);
 }
 
@@ -67,11 +68,11 @@ void measure_local(servers& nodes, const settings& wanted, report& out)
     }
 
     out.print(
-        "\nlocal: %zu coroutines of one thread, %zu round(s), hold %lld us; %zu nodes; medians "
+        "\nlocal: %zu coroutines in one thread, %zu round(s), hold %lld us; %zu nodes; medians "
         "of %d\n",
         wanted.waiters, wanted.rounds, static_cast<long long>(wanted.hold.count()), nodes.size(),
         wanted.repetitions);
-    out.print("  %-34s %12s %11s %11s %11s %11s %6s\n", "", "hand-offs/s", "/ try_send",
+    out.print("  %-34s %12s %11s %11s %11s %11s %6s\n", "", "transfers/s", "/ try_send",
         "/ async_send", "CPU us each", "attempts", "FIFO");
     add_row("channel, try_send", quick, quick, awaited, out);
     add_row("channel, async_send", awaited, quick, awaited, out);
@@ -101,7 +102,7 @@ void measure_memory(servers& nodes, const settings& wanted, report& out)
         const parked_bytes &a = bytes["lease"], &b = bytes[less];
         return parked_bytes{a.allocated - b.allocated, a.resident - b.resident};
     };
-    out.print("\nmemory: bytes each, of %zu, in a process of their own\n", wanted.waiters);
+    out.print("\nmemory: bytes for each of %zu, each kind in its own process\n", wanted.waiters);
     out.print("  %-58s %10s %10s\n", "", "allocated", "resident");
     row("coroutine that waits in acquire", bytes["lease"]);
     row("coroutine that waits for a channel", bytes["channel"]);

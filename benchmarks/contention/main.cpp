@@ -1,17 +1,17 @@
-// What it costs when many want one resource: coroutines of one process, and processes. Prints
-// tables; see --help. The servers are real, throw-away and on loopback. The exit status is 1 when
-// two had the resource at once, when one was overtaken who came earlier to the same process, or
-// when one did not get it; a figure is never an error.
+// Measures contention for one resource: by coroutines in one process, and by processes. Prints
+// tables; see --help. The servers are real, temporary and on loopback. The exit status is 1 if two
+// holders had the resource at once, if a waiter overtook an earlier one of the same process, or if
+// a waiter did not get the resource. A bad figure is not an error.
 //
-// main.cpp           what to do, from the command line
-// local_parts.cpp    what is printed about one process ...
-// local.cpp          ... whose coroutines take turns,
-// parking.cpp        ... or just wait, and use memory (a process of its own)
-// process_parts.cpp  what is printed about several processes ...
-// processes.cpp      ... which are started and listened to here,
-// contender.cpp      ... and take turns here (a process each)
-// timeline.cpp       what all their holds together amount to
-// child_process.cpp  one process, seen from the parent
+// main.cpp           the command line
+// local_parts.cpp    the output for one process
+// local.cpp          coroutines of one process that take turns
+// parking.cpp        coroutines that only wait and use memory (in its own process)
+// process_parts.cpp  the output for several processes
+// processes.cpp      starts the processes and reads their results
+// contender.cpp      one of these processes
+// timeline.cpp       puts the holds of all processes in order
+// child_process.cpp  the parent's side of a process
 
 #include "child_process.hpp"
 #include "contender.hpp"
@@ -32,7 +32,7 @@ namespace {
 namespace po = boost::program_options;
 using contention::settings;
 
-// What may stand on it. Some options are the user's, and a child's as well.
+// The options. Some are for the user, some for child processes, some for both.
 struct command_line {
     settings wanted;
     contention::contender_settings contender;
@@ -50,34 +50,36 @@ po::options_description visible_options(command_line& line)
 {
     settings& s = line.wanted;
     po::options_description options("contention [local] [memory] [processes] [crowd]");
-    options.add_options()("help", "this text");
-    options.add_options()("nodes", given(s.nodes), "Redis servers");
+    options.add_options()("help", "show this text");
+    options.add_options()("nodes", given(s.nodes), "number of Redis servers");
     options.add_options()("repetitions", given(s.repetitions), "of each run, interleaved");
     options.add_options()("think", given(line.think), "microseconds from a release to an acquire");
     options.add_options()("hold", given(line.hold), "microseconds of work under the lock");
-    options.add_options()("limit", given(line.limit), "seconds that one may wait");
+    options.add_options()("limit", given(line.limit), "seconds that a coroutine may wait");
     options.add_options()("waiters", given(s.waiters), "local, memory: coroutines");
     options.add_options()("rounds", given(s.rounds), "local, crowd: turns of each coroutine");
     options.add_options()("handoff-limit", given(s.handoff_limit),
-        "local: the larger budget, beside that of the library");
-    options.add_options()(
-        "handoff-time", given(line.handoff_time), "local: the same in milliseconds");
+        "local: handoff_limit of the additional run with a larger budget");
+    options.add_options()("handoff-time", given(line.handoff_time),
+        "local: handoff_time of that run, in milliseconds");
     options.add_options()("processes",
         po::value(&s.processes)
             ->multitoken()
             ->value_name("N ...")
             ->default_value(s.processes, "1 2 4 8 16"),
-        "processes: how many, one run each");
+        "processes: numbers of processes, one run each");
     options.add_options()("length", given(line.length), "processes: milliseconds of each run");
-    options.add_options()("crowd-processes", given(s.crowd_processes), "crowd: processes");
-    options.add_options()("coroutines", given(s.coroutines), "crowd: coroutines in each");
-    options.add_options()("no-lock", "processes: see that it is noticed (exit status 1)");
     options.add_options()(
-        "json", po::value(&s.json)->value_name("FILE"), "write the figures there");
+        "crowd-processes", given(s.crowd_processes), "crowd: number of processes");
+    options.add_options()("coroutines", given(s.coroutines), "crowd: coroutines in each process");
+    options.add_options()(
+        "no-lock", "processes: run without the lock, which must be detected (exit status 1)");
+    options.add_options()(
+        "json", po::value(&s.json)->value_name("FILE"), "write the figures to this file");
     return options;
 }
 
-// How the program starts itself.
+// The options with which the program starts child processes.
 po::options_description hidden_options(command_line& line)
 {
     po::options_description options;
@@ -99,7 +101,7 @@ void check(const settings& s)
 {
     for (const auto& part : s.parts)
         check(part == "local" || part == "memory" || part == "processes" || part == "crowd",
-            "the parts are: local, memory, processes, crowd");
+            "the parts are local, memory, processes and crowd");
     check(s.nodes >= 1 && s.nodes <= 15, "--nodes must be 1 to 15");
     check(s.repetitions >= 1, "--repetitions must be at least 1");
     check(s.waiters >= 1 && s.rounds >= 1 && s.coroutines >= 1,
@@ -112,7 +114,7 @@ void check(const settings& s)
 
 int measure(const settings& wanted)
 {
-    std::signal(SIGPIPE, SIG_IGN); // a process that has died is noticed otherwise
+    std::signal(SIGPIPE, SIG_IGN); // writes to an ended process fail with an error instead
     auto nodes = holdfast::test::start_servers(wanted.nodes);
     contention::report out;
     out.describe(nodes.front().command({"INFO", "server"}));

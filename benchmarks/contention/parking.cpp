@@ -35,18 +35,18 @@ struct usage {
 
 usage used_now()
 {
-    ::malloc_trim(0); // what was freed must not hide what is needed
+    ::malloc_trim(0); // so that freed memory is not counted as resident
     const auto heap = ::mallinfo2();
     std::ifstream file("/proc/self/statm");
     std::size_t pages = 0;
-    file >> pages >> pages; // the second is what is resident
+    file >> pages >> pages; // the second number is the resident size
     usage now;
     now.allocated = static_cast<double>(heap.uordblks + heap.hblkhd);
     now.resident = static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     return now;
 }
 
-// What is parked, and where. It goes before the context does.
+// The parked objects. It is destroyed before the context.
 struct car_park {
     asio::io_context& io;
     holdfast::locker locker;
@@ -70,14 +70,14 @@ asio::awaitable<void> wait_for_timer(asio::io_context& io)
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-void ignore(std::exception_ptr) {} // of those who wait while the locker is closed
+void ignore(std::exception_ptr) {} // of coroutines that wait when the locker is closed
 
 template <class Start>
 asio::awaitable<void> start_all(asio::io_context& io, std::size_t count, Start start)
 {
     for (std::size_t i = 0; i < count; ++i)
         asio::co_spawn(io, start(), ignore);
-    for (int turn = 0; turn < 10; ++turn) // they run until they wait
+    for (int turn = 0; turn < 10; ++turn) // lets the coroutines run until they wait
         co_await asio::post(asio::use_awaitable);
 }
 
@@ -116,8 +116,8 @@ std::vector<lock> make_locks(locker& owner, const std::string& prefix, std::size
     return made;
 }
 
-// What operations in flight need stays, whichever resources they are on: it is no part of what a
-// resource leaves behind.
+// The locker keeps the memory that operations in flight need, for any resource. Allocates it before
+// the measurement, because it is not part of the memory that an idle resource keeps.
 asio::awaitable<void> get_going(car_park& here)
 {
     const std::vector<lock> others = make_locks(here.locker, "going:", 3000);
@@ -152,7 +152,7 @@ asio::awaitable<void> fill(car_park& here, const lock& taken, const parking_sett
 asio::awaitable<void> measure(car_park& here, const parking_settings& given)
 {
     const lock taken(here.locker, "parking:taken");
-    co_await use(taken); // connected now
+    co_await use(taken); // connects to the nodes
     const holdfast::lease lease = co_await taken.acquire();
     if (given.what == "used")
         co_await get_going(here);
@@ -160,7 +160,7 @@ asio::awaitable<void> measure(car_park& here, const parking_settings& given)
     co_await fill(here, taken, given);
     const usage after = used_now();
     if (given.what == "lease" && here.locker.stats().waiting != given.count)
-        throw std::runtime_error("not all of them wait");
+        throw std::runtime_error("not all coroutines wait");
     const auto each = static_cast<double>(given.count);
     std::printf("%.1f %.1f\n", (after.allocated - before.allocated) / each,
         (after.resident - before.resident) / each);
@@ -177,7 +177,7 @@ int run_parking(const parking_settings& given)
     const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
     car_park here{io, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
     asio::co_spawn(io, measure(here, given), [&io](std::exception_ptr error) {
-        io.stop(); // some are parked for ever
+        io.stop(); // some coroutines are still parked
         if (error)
             std::rethrow_exception(error);
     });

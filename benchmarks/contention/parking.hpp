@@ -7,17 +7,17 @@
 
 namespace contention {
 
-/// What `count` parked things take, each. Measured in a process of its own.
+/// The memory of each of `count` parked objects, measured in a separate process.
 struct parked_bytes {
     double allocated = 0; // by the malloc of glibc (0 under a sanitizer), its overhead included
     double resident = 0;
 };
 
-/// The parent's side: starts that process.
+/// The parent's side: starts the process.
 parked_bytes measure_parked(
     const std::vector<std::string>& nodes, const std::string& what, std::size_t count);
 
-/// That process. Returns the exit status.
+/// Runs in the process. Returns the exit status.
 int run_parking(const parking_settings& given);
 
 } // namespace contention

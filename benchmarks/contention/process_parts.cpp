@@ -20,7 +20,7 @@ double change_rate(const contest_result& r)
     return ratio(static_cast<double>(r.order.changes), r.order.seconds);
 }
 
-// For each change of owner; for each hold where one process is alone.
+// Per change of owner; with one process, per hold.
 double of_each(double amount, const contest_result& r)
 {
     const auto number = r.processes == 1 ? r.order.holds : r.order.all_changes;
@@ -51,7 +51,7 @@ double largest(const results& rows, Figure figure)
     return most;
 }
 
-// What each command was called for a change of owner, over all repetitions.
+// The calls of each command per change of owner, over all repetitions.
 json::object calls_of_each(const results& rows)
 {
     std::map<std::string, double> sums;
@@ -101,15 +101,15 @@ void print_row(std::size_t processes, const json::object& row, const char* compa
 }
 
 constexpr char alone_legend[] =
-    R"(  / alone: changes of owner to the holds of one process that has a resource for itself, which
-  was measured before and after each: %.0f holds/s. In the row of one process, where it is holds to
-  holds, the distance from 1 is noise.
+    R"(  / alone: ratio of changes of owner to the holds of one process that has a resource for
+  itself, measured before and after each run: %.0f holds/s. In the row of one process both are
+  holds, and the distance from 1 is noise.
 )";
 
 constexpr const char* legend =
-    R"(  least, most: holds of a process, where 1 is an equal share. For each change of owner (where
-  one is alone: for each hold): sent = requests that the clients sent, to all nodes; executed =
-  calls in INFO commandstats of all nodes, those inside scripts included; CPU of the clients.
+    R"(  least, most: holds of a process, where 1 is an equal share. Per change of owner (with one
+  process: per hold): sent = requests that the clients sent to all nodes; executed = calls in
+  INFO commandstats of all nodes, those inside scripts included; CPU of the clients.
 )";
 
 void blame(const results& rows, report& out)
@@ -121,7 +121,7 @@ void blame(const results& rows, report& out)
         unfinished += row.unfinished;
     }
     out.blame(overlaps, "holds began before another had ended");
-    out.blame(overtakings, "turns were taken before an earlier waiter's of the same process");
+    out.blame(overtakings, "turns were taken before an earlier waiter of the same process");
     out.blame(unfinished, "coroutines did not finish");
 }
 
@@ -204,8 +204,8 @@ void measure_crowd(servers& nodes, const settings& wanted, report& out)
         given.coroutines, given.rounds, given.think_us, given.hold_us, nodes.size());
     print_head(out, "in row");
     print_row(wanted.crowd_processes, row, "turns_in_a_row", out);
-    out.print(
-        "  in row: holds of one process for each change of owner; all in %.2f s\n", order.seconds);
+    out.print("  in row: holds of one process per change of owner; all turns took %.2f s\n",
+        order.seconds);
     blame(rows, out);
     const std::size_t expected = wanted.crowd_processes * given.coroutines * given.rounds;
     if (rows.front().unfinished == 0)

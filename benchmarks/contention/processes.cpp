@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 using holdfast::test::redis_server;
 using calls = std::map<std::string, std::uint64_t>;
 
-constexpr auto time_to_tell_all = 20ms; // when they start
-constexpr auto stragglers = 50ms; // requests of the last release, where nobody waited for them
+constexpr auto time_to_tell_all = 20ms; // the start time
+constexpr auto stragglers = 50ms; // for requests of the last release that no process waited for
 
 std::vector<std::string> command_line(const contender_settings& given)
 {
@@ -71,7 +71,7 @@ Number number_after(const std::string& name, child_process& process)
     std::string word;
     Number value{};
     if (!(line >> word >> value) || word != name)
-        throw std::runtime_error("a process does not say its " + name);
+        throw std::runtime_error("a process has not printed its " + name);
     return value;
 }
 
@@ -83,7 +83,7 @@ void read_holds(child_process& process, std::size_t number, std::vector<hold>& a
         hold h;
         h.process = number;
         if (!(words >> word >> h.begin >> h.end) || word != "hold")
-            throw std::runtime_error("a process does not say its holds");
+            throw std::runtime_error("a process has not printed its holds");
         all.push_back(h);
     }
 }

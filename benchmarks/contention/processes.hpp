@@ -11,24 +11,24 @@
 
 namespace contention {
 
-/// What became of several processes that contended for one resource.
+/// The result of several processes that contended for one resource.
 struct contest_result {
     std::size_t processes = 0;
     timeline order;
     std::size_t overtakings = 0; // within a process
     std::size_t unfinished = 0;  // coroutines
-    double cpu_seconds = 0;      // of all the contending processes
+    double cpu_seconds = 0;      // of all contending processes
     /// Requests that they have sent to all nodes, as `holdfast::node_stats::commands` counts them.
     std::uint64_t sent = 0;
-    /// Calls by name, from INFO commandstats of all nodes. A command that a script runs counts as
-    /// well, beside the script; INFO, which is ours, does not.
+    /// Calls by command name, from INFO commandstats of all nodes. Commands run by a script count
+    /// in addition to the script. INFO is excluded, because the measurement itself calls it.
     std::map<std::string, std::uint64_t> executed;
 
     std::uint64_t all_executed() const;
 };
 
-/// Starts the processes, lets them contend from a common instant on, and puts together what they
-/// have seen. Throws if one of them fails.
+/// Starts the processes, lets them contend from a common start time on, and combines their results.
+/// Throws if one of them fails.
 contest_result contend(std::vector<holdfast::test::redis_server>& servers,
     const contender_settings& given, std::size_t processes);
 

@@ -7,18 +7,18 @@
 
 namespace contention {
 
-/// Tables for the reader as they come, the same for programs at the end, and what went wrong.
+/// Prints tables at once, saves the same figures as JSON at the end, and counts errors.
 class report {
 public:
-    void describe(const std::string& redis_info); ///< the machine
+    void describe(const std::string& redis_info); ///< prints and saves data of the machine
 
-    /// As printf, at once.
+    /// Like printf, and flushes.
     [[gnu::format(printf, 2, 3)]] void print(const char* format, ...);
 
-    /// Where the figures of one part go.
+    /// The figures of one part.
     boost::json::object& part(const std::string& name);
 
-    /// Prints and remembers a breach of what a lock promises; nothing if there were none of it.
+    /// Prints and counts violations of the promises of a lock; does nothing if `times` is 0.
     void blame(std::size_t times, const std::string& what);
     bool good() const noexcept { return errors_ == 0; }
 

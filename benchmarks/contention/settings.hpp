@@ -12,19 +12,19 @@
 
 namespace contention {
 
-/// What the user asked for.
+/// The user's settings.
 struct settings {
     std::vector<std::string> parts{"local", "memory", "processes", "crowd"};
     std::size_t nodes = 5;
     int repetitions = 3;
-    std::chrono::seconds limit{60}; // for a coroutine that waits; beyond it, it did not finish
+    std::chrono::seconds limit{60}; // of each wait; a longer wait counts as not finished
     std::chrono::microseconds think{0}, hold{0};
     bool lock = true;
     std::string json;
 
     // local and memory
     std::size_t waiters = 10'000;
-    std::size_t rounds = 1; // of each waiter, also those of a crowd
+    std::size_t rounds = 1; // of each waiter, also in a crowd
     std::size_t handoff_limit = 1'000'000;
     std::chrono::milliseconds handoff_time{9'000};
 
@@ -37,7 +37,7 @@ struct settings {
     std::size_t coroutines = 2'500;
 };
 
-/// How many local waiters may follow each other; empty: as the library has it.
+/// The limits of local transfers; empty: the library's default.
 struct budget {
     std::optional<std::size_t> handoffs{};
     std::optional<std::chrono::milliseconds> time{};
@@ -54,19 +54,19 @@ struct budget {
     }
 };
 
-/// What one contending process has to do.
+/// The settings of one contending process.
 struct contender_settings {
     pid_t parent = 0;
     std::vector<std::string> nodes; // none: without a lock
     std::string resource = "contention:one";
     std::size_t coroutines = 1;
-    std::size_t rounds = 0; // 0: again and again for `length_ms`
+    std::size_t rounds = 0; // 0: repeated for `length_ms`
     std::size_t length_ms = 0;
     std::size_t think_us = 0, hold_us = 0;
     std::size_t limit_s = 60;
 };
 
-/// What a process that measures memory has to do.
+/// The settings of a process that measures memory.
 struct parking_settings {
     pid_t parent = 0;
     std::vector<std::string> nodes;
@@ -74,9 +74,10 @@ struct parking_settings {
     std::size_t count = 0;
 };
 
-/// "lease": in `acquire()`; "channel", "timer": in those of Asio; "locks": objects of one name
-/// each, never used; "used": the same, acquired and released once, a hundred at a time, after three
-/// hundred others at a time were; "copies": of one lock.
+/// "lease": coroutines that wait in `acquire()`; "channel", "timer": coroutines that wait for an
+/// Asio channel or timer; "locks": lock objects with different names, never used; "used": the same,
+/// acquired and released once, a hundred at a time, after other locks were used three hundred at a
+/// time; "copies": copies of one lock.
 inline constexpr const char* parked[] = {"lease", "channel", "timer", "locks", "used", "copies"};
 
 } // namespace contention

@@ -7,7 +7,7 @@
 
 namespace contention {
 
-/// The smallest of `values` that is not below the given part of them; 0 of none.
+/// The smallest value that is not below the given part of all values; 0 if there are none.
 inline double quantile(std::vector<double> values, double part)
 {
     if (values.empty())
@@ -27,7 +27,7 @@ inline double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/// The median over several results of what `figure` says of each.
+/// The median of a figure over several results.
 template <class Results, class Figure>
 double median_of(const Results& results, Figure figure)
 {
@@ -37,7 +37,7 @@ double median_of(const Results& results, Figure figure)
     return median(std::move(values));
 }
 
-/// 0 where there is nothing to divide by.
+/// a / b, or 0 if b is 0.
 template <class A, class B>
 double ratio(A a, B b)
 {

@@ -1,4 +1,4 @@
-"""Measures all of it and writes figures.json, figures.md and the plots. See scripts/bench."""
+"""Runs all measurements and writes figures.json, figures.md and the plots. See scripts/bench."""
 
 import argparse
 import datetime
@@ -20,7 +20,7 @@ from programs import Nodes, peers
 
 
 class Plan:
-    """How much is done: about fourteen minutes, or about three."""
+    """The amount of work: about fourteen minutes, or about three with --quick."""
 
     def __init__(self, arguments):
         quick = arguments.quick
@@ -32,7 +32,7 @@ class Plan:
         self.concurrencies = (1, 32, 1024, 4096) if quick else (1, 4, 16, 64, 256, 1024, 4096)
         self.waiters = (1, 100, 10_000) if quick else (1, 10, 100, 1000, 10_000)
         self.leases = (1, 1000, 10_000) if quick else (1, 10, 100, 1000, 10_000, 100_000)
-        self.curve_hold_ms = 10_000  # in which each lease is renewed once
+        self.curve_hold_ms = 10_000  # each lease is renewed once in this time
         # Acquires at once, repetitions, seconds after which a burst is given up.
         self.bursts = [(100_000, 1, 15)] if quick else [(100_000, 3, 30), (1_000_000, 1, 60)]
         self.offered = (0.5, 2, 10) if quick else (0.1, 0.2, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)
@@ -40,9 +40,9 @@ class Plan:
         self.arrival_repetitions = 1 if quick else 2
         self.still_seconds = (0.8, 2, 1.7) if quick else (1, 2, 4)  # before, stopped, after
         self.stops = 1 if quick else 2
-        # Nodes, and what is offered meanwhile, as a part of capacity.
+        # Nodes, and the offered load as a multiple of capacity.
         self.stops_at = ((3, 2), (1, 2)) if quick else ((3, 0.5), (3, 2), (1, 2))
-        self.together = (4,) if quick else (2, 4)  # the same, of several processes
+        self.together = (4,) if quick else (2, 4)  # offered load of several processes
         self.held_ms = 4_000 if quick else 14_000
         self.rows = arguments.rows
         self.peers, self.skipped = [], []
@@ -54,7 +54,7 @@ class Plan:
             self.machine = {**nodes.machine, "load before": self.load_before}
 
     def wants(self, *numbers):
-        """Whether one of these rows is to be measured."""
+        """Returns whether one of these rows must be measured."""
         return self.rows is None or any(number in self.rows for number in numbers)
 
 
@@ -82,14 +82,14 @@ def row_numbers(text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, required=True, help="where CMake has built")
-    parser.add_argument("--out", type=Path, required=True, help="where the figures go")
+    parser.add_argument("--build", type=Path, required=True, help="the build folder of CMake")
+    parser.add_argument("--out", type=Path, required=True, help="the folder for the figures")
     parser.add_argument("--modules", type=Path, help="node_modules with redlock and ioredis")
     parser.add_argument("--quick", action="store_true",
                         help="about three minutes instead of fourteen")
     parser.add_argument("--rows", type=row_numbers, metavar="N,...",
-                        help="only these rows, and the plots that they draw")
-    parser.add_argument("--no-plots", action="store_true", help="the tables only")
+                        help="only these rows and their plots")
+    parser.add_argument("--no-plots", action="store_true", help="only the tables")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Rows 7, 8 and 10: what the program `contention` measures."""
+"""Rows 7, 8 and 10: the figures of the program `contention`."""
 
 import json
 import subprocess
@@ -24,20 +24,20 @@ def row_7(runs):
     larger = [run["local"]["holdfast, larger hand-off budget"] for run in runs]
     rate = "hand_offs_per_second"
     told = (f"{median([r[rate] for r in ours]):,.0f} and "
-            f"{median([r[rate] for r in mutex]):,.0f} hand-offs/s")
+            f"{median([r[rate] for r in mutex]):,.0f} transfers/s")
 
     def to_mutex(rows, name):
         return spread([row[name] for row in rows])
 
     return Row(7, "10,000 coroutines of one process wait for one resource", [
-        Measure("hand-offs/s to a mutex made of a channel",
+        Measure("transfers/s, ratio to a mutex made of a channel",
                 to_mutex(ours, "ratio_to_channel_async_send"), ">=", 0.5, absolute=told),
-        Measure("the same, unlocked by try_send instead of async_send",
+        Measure("the same, with a mutex that unlocks by try_send instead of async_send",
                 to_mutex(ours, "ratio_to_channel_try_send"), None, None),
-        Measure("the first, with a hand-off budget of 1,000,000 and 9 s",
+        Measure("the first, with handoff_limit 1,000,000 and handoff_time 9 s",
                 to_mutex(larger, "ratio_to_channel_async_send"), None, None,
-                absolute=f"{median([r[rate] for r in larger]):,.0f} hand-offs/s"),
-        Measure("turns taken before an earlier waiter's",
+                absolute=f"{median([r[rate] for r in larger]):,.0f} transfers/s"),
+        Measure("turns taken before an earlier waiter",
                 spread([row["overtakings"] for row in ours]), "<=", 0)])
 
 
@@ -50,13 +50,13 @@ def row_8(runs):
         sent = median([row["commands_sent_each"] for row in rows])
         unequal = [max(1 - row["smallest_share"], row["largest_share"] - 1) for row in rows]
         measures += [
-            Measure(f"{number} processes: changes of owner to holds of one alone",
+            Measure(f"{number} processes: changes of owner, ratio to holds of a process alone",
                     spread([row["ratio_to_alone"] for row in rows]), ">=", 0.6,
                     absolute=f"{changes:,.0f} changes/s"),
-            Measure(f"{number} processes: node commands a change, those in scripts included",
+            Measure(f"{number} processes: node commands per change, including those in scripts",
                     spread([row["commands_executed_each"] for row in rows]), "<=", 30,
                     absolute=f"{sent:.1f} requests sent"),
-            Measure(f"{number} processes: distance from an equal share",
+            Measure(f"{number} processes: largest deviation from an equal share",
                     spread([100 * value for value in unequal]), "<=", 20, "%")]
     return Row(8, "processes contend for one resource", measures)
 
@@ -67,13 +67,13 @@ def row_10(runs):
 
     idle = [used - fresh for used, fresh in zip(
         bytes_of("the same, acquired and released once"), bytes_of("lock, of one resource each"))]
-    return Row(10, "memory of those who wait, and of locks that are idle", [
-        Measure("added to a waiting coroutine by the library, beside one that waits for a channel",
+    return Row(10, "memory of waiting coroutines and of idle locks", [
+        Measure("added by the library to a waiting coroutine, compared with a wait for a channel",
                 spread(bytes_of("added by the library, compared with a channel")), "<=", 512,
-                "bytes", "the coroutine and all: "
+                "bytes", "total with the coroutine: "
                 f"{median(bytes_of('coroutine that waits in acquire')):,.0f} bytes"),
         Measure("kept in the locker for a resource that was acquired and released", spread(idle),
-                "<=", 0, "bytes", "the lock object and its terms: "
+                "<=", 0, "bytes", "the lock object and its options: "
                 f"{median(bytes_of('lock, of one resource each')):,.0f} bytes")])
 
 

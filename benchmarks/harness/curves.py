@@ -1,4 +1,4 @@
-"""What the plots show: one figure against another, several clients beside each other."""
+"""Measures the curves of the plots: one figure against another, for several clients."""
 
 from figures import spread
 from programs import Nodes, holdfast, interleaved, wire_limit
@@ -6,7 +6,7 @@ from rows import hold
 
 
 def sweep(clients, points, repetitions, run):
-    """name -> list of {x, rate, cpu_us}; `run(client, x)` gives one measurement or None."""
+    """Returns name -> list of {x, rate, cpu_us}; `run(client, x)` returns one measurement."""
     curves = {client.name: [] for client in clients}
     for x in points:
         able = [client for client in clients if x <= client.most]

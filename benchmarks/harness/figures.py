@@ -1,4 +1,4 @@
-"""Figures of repeated measurements: median and spread."""
+"""Figures of repeated measurements: median, minimum and maximum."""
 
 
 def median(values):
@@ -15,12 +15,12 @@ def spread(values):
 
 
 def ratios(these, those):
-    """Of each repetition to the same repetition of the other."""
+    """The ratios of each repetition to the same repetition of the other."""
     return spread([a / b for a, b in zip(these, those)])
 
 
 class Measure:
-    """One figure of a row: a ratio or an amount, and the bound that it is to keep."""
+    """One figure of a row: a ratio or an amount, and its bound."""
 
     def __init__(self, what, values, relation, bound, unit="", absolute=""):
         self.what, self.values, self.unit, self.absolute = what, values, unit, absolute
@@ -35,7 +35,7 @@ class Measure:
         return value < self.bound if self.relation == "<" else value <= self.bound
 
     def missed_by(self):
-        """How far the median is beyond the bound, as a part of it; 0 where it is not."""
+        """How far the median misses the bound, as a fraction of it; 0 if it does not."""
         if self.reached() is not False:
             return 0
         if self.bound == 0:
@@ -43,7 +43,7 @@ class Measure:
         return abs(self.values["median"] - self.bound) / self.bound
 
     def within_spread(self):
-        """Whether some repetitions have reached the bound and others have not."""
+        """Whether some repetitions reach the bound and others do not."""
         return self.values["min"] < self.bound < self.values["max"]
 
     def as_json(self):
@@ -52,7 +52,7 @@ class Measure:
 
 
 class Row:
-    """A row of the table of figures: what is done, and its measures."""
+    """A row of the table of figures: the work, and its measures."""
 
     def __init__(self, number, work, measures):
         self.number, self.work, self.measures = number, work, measures

@@ -1,5 +1,4 @@
-"""Rows 12 to 14: more than the nodes can do. Bursts; arrivals at a rate that nothing slows down;
-leases that are held beside them."""
+"""Rows 12 to 14: overload. Bursts; arrivals at a fixed rate; leases that are held meanwhile."""
 
 import os
 import signal
@@ -8,14 +7,14 @@ import time
 from figures import Measure, Row, median, spread
 from programs import Nodes, Running, holdfast, interleaved, run_json
 
-LEASES = 1000    # held beside it
-LONG = 600_000   # milliseconds: a wait that is not what ends a burst
-BACK = 0.9       # the part of goodput that counts as all of it
+LEASES = 1000    # held meanwhile
+LONG = 600_000   # milliseconds: a wait so long that it does not end a burst
+BACK = 0.9       # the fraction of goodput that counts as full goodput
 
-# How arrivals ask: name, milliseconds that each may wait, how many ask at once (0: all that come).
-# Those that do not ask cost the machine nothing; the refusals of the others do.
+# Kinds of arrivals: name, milliseconds that each may wait, how many may wait at once (0: no limit).
+# Arrivals that are turned away without asking cost the machine nothing; refusals by the locker do.
 ARRIVALS = (("wait 1 s", 1_000, 0), ("wait 10 s", 10_000, 0),
-            ("wait 1 s, 10,000 ask", 1_000, 10_000))
+            ("wait 1 s, 10,000 waiting", 1_000, 10_000))
 
 
 def program(plan, name):
@@ -27,7 +26,7 @@ def many(value):
 
 
 def capacity(plan, nodes):
-    """What row 1 does with these nodes, in locks/s."""
+    """The rate of row 1 with these nodes, in locks/s."""
     return holdfast(plan.build).run(nodes.servers, 256, plan.run_ms)["rate"]
 
 
@@ -39,19 +38,19 @@ def burst(plan, nodes, acquires, wait, limit):
 
 
 def ended(result):
-    """'3 of 100,000 in 60 s', with errors."""
+    """The outcome as text, like '3 of 100,000 in 60 s', with errors."""
     text = f"{many(result['granted'])} of {many(result['acquires'])} in {result['seconds']:.2f} s"
     errors = [f"{many(times)} {what}" for what, times in result["errors"].items()]
     return ", ".join([text, *errors])
 
 
 def not_granted(results):
-    """In all of them together: one that fails now and then must not hide behind a median."""
+    """The number in all runs together: a median would hide occasional failures."""
     return spread([sum(result["acquires"] - result["granted"] for result in results)])
 
 
 def bursts(plan, count, acquires, repetitions, limit):
-    """Bursts, each after a run of row 1: rates of these, and what became of the bursts."""
+    """Runs bursts, each after a run of row 1. Returns the rates of row 1, and the results."""
     with Nodes(plan.build, f"--count={count}") as nodes:
         both = interleaved({
             "rate": lambda: capacity(plan, nodes),
@@ -71,8 +70,9 @@ def row_12(plan):
             measures += [
                 Measure(f"{text}: not granted", not_granted(results), "<=", 0,
                         absolute=ended(results[-1])),
-                Measure(f"{text}: time to that of as many at row 1's rate", spread(to_rate), "<=",
-                        1.3, absolute=f"{many(median(rates))} locks/s in row 1")]
+                Measure(f"{text}: time, ratio to that of as many locks at row 1's rate",
+                        spread(to_rate), "<=", 1.3,
+                        absolute=f"{many(median(rates))} locks/s in row 1")]
     acquires, repetitions, limit = plan.bursts[0]
     with Nodes(plan.build, "--count=5") as nodes:
         usual = [burst(plan, nodes, acquires, 10_000, limit) for _ in range(repetitions)]
@@ -81,7 +81,7 @@ def row_12(plan):
                             not_granted(usual), "<=", 0, absolute=ended(usual[-1])))
     resident = max(result["resident_bytes"] / result["acquires"] for result in seen)
     return Row(12, "acquires of distinct resources started at once by coroutines of one process",
-               measures + [Measure("resident memory of the process for each, coroutine and all",
+               measures + [Measure("resident memory of the process per acquire, total",
                                    spread([resident]), None, None, "bytes")]), seen
 
 
@@ -98,7 +98,7 @@ def goodput(result):
 
 
 def between(result, begin, end):
-    """Goodput between two instants, to the bucket."""
+    """Goodput of the whole buckets between two times."""
     width = result["bucket_seconds"]
     chosen = [leases for i, leases in enumerate(result["buckets"])
               if begin <= result["begin"] + i * width and
@@ -107,7 +107,7 @@ def between(result, begin, end):
 
 
 def sweep(plan, nodes, limit):
-    """For each kind of arrivals a curve: {x, good} with load and goodput as parts of the limit."""
+    """Returns a curve {x, good} per kind of arrivals: load and goodput relative to the limit."""
     def run(x, wait, shed):
         return run_json(*arrivals(plan, nodes, x * limit, wait, *plan.arrival_ms, shed))
 
@@ -128,20 +128,20 @@ def peak(curve):
 
 
 def of_sweep(curves, limit):
-    """The smallest part of the peak, or of what was offered where that is less."""
+    """The smallest ratio of goodput to its peak or, if that is less, to the offered load."""
     for name, curve in curves.items():
         top = peak(curve)
         parts = {point["x"]: point["good"]["median"] / min(point["x"], top) for point in curve}
         worst = min(parts, key=parts.get)
         yield Measure(f"{name}: smallest goodput at offered loads of {curve[0]['x']:g} to "
-                      f"{curve[-1]['x']:g} × capacity, to its peak or to what is offered",
+                      f"{curve[-1]['x']:g} × capacity, ratio to its peak or to the offered load",
                       spread([parts[worst]]), ">=", BACK,
                       absolute=f"at {worst:g} ×; peak {many(top * limit)} leases/s, "
                       f"capacity {many(limit)}")
 
 
 def stand_still(plan, count, load):
-    """A node is stopped for 2 s under so many times the capacity: result, when, and when not."""
+    """Stops a node for a while under `load` × capacity. Returns the result, begin and end of it."""
     before, still, after = plan.still_seconds
     with Nodes(plan.build, f"--count={count}") as nodes:
         rate = load * capacity(plan, nodes)
@@ -157,16 +157,16 @@ def stand_still(plan, count, load):
 
 
 def seconds_back(result, stopped, resumed):
-    """From the end of the stop until five buckets in a row amount to what was before."""
+    """The time from the end of the stop until five buckets in a row have the goodput of before."""
     width = result["bucket_seconds"]
     enough = BACK * between(result, 0, stopped)
     last = result["begin"] + result["seconds"] - 5 * width
     first = resumed
     while first < last:
-        if between(result, first, first + 6 * width) >= enough > 0:  # five whole buckets
+        if between(result, first, first + 6 * width) >= enough > 0:  # contains five whole buckets
             return first - resumed
         first += width
-    return last + 5 * width - resumed  # not in this run
+    return last + 5 * width - resumed  # goodput did not come back in this run
 
 
 def of_stops(plan, seen):
@@ -177,17 +177,17 @@ def of_stops(plan, seen):
         during = [between(result, stopped, resumed) for result, stopped, resumed in stops]
         after = [between(result, resumed + 1, resumed + 3600) for result, _, resumed in stops]
         node = f"one of {count} nodes" if count > 1 else "the only node"
-        text = f"{node} stands still for {plan.still_seconds[1]:g} s at {load:g} × capacity"
-        yield Measure(f"{text}: until goodput is back",
+        text = f"{node} is stopped for {plan.still_seconds[1]:g} s at {load:g} × capacity"
+        yield Measure(f"{text}: time until goodput is back",
                       spread([seconds_back(*stop) for stop in stops]), "<=", 1, "s",
-                      f"{many(median(before))} leases/s before, {many(median(during))} in "
-                      f"that time, {many(median(after))} from 1 s after it")
-        yield Measure("the same: goodput from 1 s after it to that before",
+                      f"{many(median(before))} leases/s before the stop, {many(median(during))} "
+                      f"during it, {many(median(after))} from 1 s after its end")
+        yield Measure("the same: goodput from 1 s after the end, ratio to goodput before",
                       spread([a / b if b else 0 for a, b in zip(after, before)]), ">=", BACK)
 
 
 def together(plan, nodes, rate, processes):
-    """Goodput of each, where the runs overlap."""
+    """The goodput of each process in the time in which all runs overlap."""
     running = [Running(*arrivals(plan, nodes, rate / processes, 1000, 1500,
                                     1000 + plan.arrival_ms[1]))
                for _ in range(processes)]
@@ -208,12 +208,12 @@ def of_processes(plan, nodes, limit, top, seen):
         totals = [sum(each) for each in runs]
         smallest = [processes * min(each) / max(sum(each), 1) for each in runs]
         largest = [processes * max(each) / max(sum(each), 1) for each in runs]
-        text = f"{processes} processes, {load} × capacity in all"
-        yield Measure(f"{text}: goodput of all to the peak of one",
+        text = f"{processes} processes, {load} × capacity in total"
+        yield Measure(f"{text}: total goodput, ratio to the peak of one process",
                       spread([total / (top * limit) for total in totals]), ">=", BACK,
                       absolute=f"{many(median(totals))} leases/s")
-        yield Measure("the same: smallest part of an equal share", spread(smallest), None, None,
-                      absolute=f"largest {median(largest):.2f}")
+        yield Measure("the same: smallest goodput, ratio to an equal share", spread(smallest),
+                      None, None, absolute=f"largest {median(largest):.2f}")
 
 
 def row_13(plan):
@@ -224,30 +224,29 @@ def row_13(plan):
         top = max(peak(curve) for curve in curves.values())
         measures += of_processes(plan, nodes, limit, top, seen)
     measures += of_stops(plan, seen)
-    return Row(13, "offered load, 3 nodes; goodput: leases granted within their wait, a second",
+    return Row(13, "offered load, 3 nodes; goodput: leases granted within their wait per second",
                measures), seen, curves
 
 
 # Row 14
 
 def row_14(plan, seen):
-    """`seen`: the runs of both rows above."""
+    """`seen`: the runs of rows 12 and 13."""
     with Nodes(plan.build, "--count=3") as nodes:
         rate = 10 * capacity(plan, nodes)
         long = run_json(*arrivals(plan, nodes, rate, 1000, 1000, plan.held_ms))
     rest = min(result["shortest_rest_ms"] for result in [*seen, long])
-    return Row(14, f"{many(LEASES)} leases at ttl 10 s, held by the same locker beside rows 12 "
+    return Row(14, f"{many(LEASES)} leases at ttl 10 s, held by the same locker during rows 12 "
                    "and 13", [
         Measure("leases lost, all runs", spread([sum(r["lost"] for r in [*seen, long])]), "<=", 0,
-                absolute=f"the one that came nearest to its end still had {many(rest)} "
-                "ms"),
+                absolute=f"shortest time left of any lease: {many(rest)} ms"),
         Measure(f"leases lost in {plan.held_ms / 1000:g} s at 10 × capacity",
                 spread([long["lost"]]), "<=", 0,
-                absolute=f"{many(long['shortest_rest_ms'])} ms")])
+                absolute=f"shortest time left: {many(long['shortest_rest_ms'])} ms")])
 
 
 def rows(plan, say):
-    """Those that are wanted, and the curves. Row 14 looks at the runs of both others too."""
+    """Returns the wanted rows and the curves. Row 14 uses the runs of rows 12 and 13 too."""
     all_rows, curves, seen = [], {}, []
     if plan.wants(12, 14):
         say("row 12")

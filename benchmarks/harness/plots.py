@@ -1,13 +1,13 @@
-"""Draws the curves with gnuplot, as SVG and as PNG, and keeps their data beside them."""
+"""Draws the curves with gnuplot as SVG and PNG, and keeps their data in the same folder."""
 
 import shutil
 import subprocess
 
-# Told apart without colour too: each has a point type of its own.
+# Each curve has its own point type, so that curves differ without colour too.
 STYLES = {"wire limit": ("#555555", 4), "holdfast": ("#0060a8", 7), "node-redlock": ("#c04a00", 9),
           "sequential Redlock": ("#7a3f9d", 11), "redis-py Lock, 1 node": ("#2f7d32", 13),
           "wait 10 s": ("#0060a8", 7), "wait 1 s": ("#c04a00", 9),
-          "wait 1 s, 10,000 ask": ("#7a3f9d", 11),
+          "wait 1 s, 10,000 waiting": ("#7a3f9d", 11),
           "offered, up to capacity": ("#555555", 4),
           "p50": ("#0060a8", 7), "p99": ("#c04a00", 9), "max": ("#555555", 4)}
 
@@ -79,20 +79,20 @@ def concurrency(curves):
     yield of_clients("throughput_concurrency", "Acquire + release, distinct resources, 5 nodes",
                      in_flight, "locks/s", curves, "rate", "xy")
     yield of_clients("cpu_concurrency", "CPU of the client, distinct resources, 5 nodes", in_flight,
-                     "microseconds for an acquire + release", curves, "cpu_us", "xy", y_format="%g")
+                     "microseconds per acquire + release", curves, "cpu_us", "xy", y_format="%g")
 
 
 def nodes(curves):
     yield of_clients("throughput_nodes", "Acquire + release, 256 in flight", "nodes", "locks/s",
                      curves, "rate", "y", extra="set xtics (1,3,5,7)")
     yield of_clients("cpu_nodes", "CPU of the client, 256 in flight", "nodes",
-                     "microseconds for an acquire + release", curves, "cpu_us", "y",
+                     "microseconds per acquire + release", curves, "cpu_us", "y",
                      y_format="%g", extra="set xtics (1,3,5,7)")
 
 
 def waiting(curves):
     waits = Plot("wait_waiters", "Wait for one resource, holdfast, one process, 5 nodes",
-                 "coroutines that want it again and again", "wait, milliseconds", "xy",
+                 "coroutines that acquire it repeatedly", "wait, milliseconds", "xy",
                  y_format="%g")
     for figure in ("p50", "p99", "max"):
         waits.add(figure, points(curves["holdfast"], figure))
@@ -112,20 +112,20 @@ def leases(curves):
 
 def overload(curves):
     plot = of_clients("goodput_offered", "Leases granted within their wait, one process, 3 nodes",
-                      "arrivals a second, to capacity (row 1)", "goodput, to capacity", curves,
+                      "arrivals per second / capacity (row 1)", "goodput / capacity", curves,
                       "good", "x", x_format="%g", y_format="%g", extra="set yrange [0:*]")
     offered = [point["x"] for point in next(iter(curves.values()))]
     plot.add("offered, up to capacity", [(x, *[min(x, 1)] * 3) for x in offered])
     yield plot
 
 
-# What there is to draw for each of the curves.
+# The function that draws each kind of curves.
 DRAWN = {"concurrency": concurrency, "nodes": nodes, "waiting": waiting, "leases": leases,
          "overload": overload}
 
 
 def draw_all(curves, folder):
-    """The names of the plots, or why there are none."""
+    """Returns the names and titles of the plots, and why there are none if so."""
     if shutil.which("gnuplot") is None:
         return [], "gnuplot is not installed"
     names = []

@@ -1,4 +1,4 @@
-"""The programs that are measured, and the nodes that they are pointed at."""
+"""The programs that are measured, and the nodes that they use."""
 
 import ctypes
 import json
@@ -16,12 +16,12 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_us():
-    """In a child: the kernel ends it with the harness, however that ends."""
+    """In a child: lets the kernel end it together with the harness."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Nodes:
-    """Throw-away servers, up between `with` and its end; they also go when we die."""
+    """Temporary servers, up within a `with` block. They also end with this process."""
 
     def __init__(self, build, *options):
         self.command = [str(build / "benchmarks" / "nodes"), *options]
@@ -31,7 +31,7 @@ class Nodes:
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError("the nodes do not start")
+            raise RuntimeError("cannot start the nodes")
         addresses = json.loads(line)
         self.servers, self.pids = addresses["servers"], addresses["pids"]
         self.machine = addresses["machine"]
@@ -46,7 +46,7 @@ class Nodes:
 
 
 class Running:
-    """One of the programs that print a line of JSON, while it runs."""
+    """A running program that prints a line of JSON."""
 
     def __init__(self, command, urls, options, environment=None):
         words = [*command, *[f"--node={url}" for url in urls]]
@@ -58,7 +58,7 @@ class Running:
             text=True, env=environment, preexec_fn=die_with_us)
 
     def result(self, limit=180):
-        """What it says when it has ended, which must be within so many seconds."""
+        """Waits until the program ends, at most `limit` seconds, and returns its figures."""
         try:
             said, error = self.process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
@@ -75,26 +75,26 @@ def run_json(command, urls, options, environment=None):
 
 
 class Client:
-    """What acquires and releases: holdfast, the limit of the wire, or another library."""
+    """A client that acquires and releases: holdfast, the wire limit, or another library."""
 
     most = float("inf")  # locks in flight
 
     def __init__(self, name, command, settings, several=(), one=(), nodes=None, environment=None):
         self.name, self.command, self.settings = name, command, settings
-        self.several, self.one = list(several), list(one)  # options for many and for one in flight
-        self.nodes = nodes  # all it can do with, or None
+        self.several, self.one = list(several), list(one)  # options for several and one in flight
+        self.nodes = nodes  # the number of nodes that it supports; None: any
         self.environment = environment
 
     def run(self, urls, concurrency, milliseconds, **options):
         extra = self.one if concurrency == 1 else self.several
-        for _ in range(3):  # a machine that stalls for a moment is no answer
+        for _ in range(3):  # again if the machine stalled
             figures = run_json(self.command + extra, urls[:self.nodes],
                                {"concurrency": concurrency, "length": milliseconds, **options},
                                self.environment)
             if figures["locks"] > 0:
                 break
         else:
-            raise RuntimeError(f"three times no lock in {milliseconds} ms")
+            raise RuntimeError(f"no lock in {milliseconds} ms, three times")
         figures["rate"] = figures["locks"] / figures["seconds"]
         figures["cpu_us"] = figures["cpu_seconds"] * 1e6 / figures["locks"]
         return figures
@@ -120,12 +120,12 @@ def node_redlock(modules):
     return Client(
         "node-redlock", ["node", str(PEERS / "node_redlock.cjs")],
         f"redlock {packages['redlock'].lstrip('v')} on ioredis {packages['ioredis']}, "
-        f"node {version.strip().lstrip('v')}; enableAutoPipelining where several are in flight",
+        f"node {version.strip().lstrip('v')}; enableAutoPipelining if several are in flight",
         several=["--pipelining"], environment={**os.environ, "NODE_PATH": str(modules)}), None
 
 
 def redis_py():
-    # Debian's package serves Debian's interpreter, which need not be the first on the PATH.
+    # Debian's package belongs to Debian's interpreter, which may not be the first in the PATH.
     look = "import redis; print(redis.__version__)"
     parser = "import hiredis; print(hiredis.__version__)"
     for python in ("/usr/bin/python3", sys.executable):
@@ -138,21 +138,21 @@ def redis_py():
             return Client(
                 "redis-py Lock, 1 node", [python, str(PEERS / "redis_py_lock.py")],
                 f"redis-py {found.stdout.strip()}, {with_parser}; one in flight: blocking client; "
-                "several: redis.asyncio, a task each", several=["--tasks"], nodes=1), None
+                "several: redis.asyncio, a task per lock", several=["--tasks"], nodes=1), None
     return None, "redis-py: not installed"
 
 
 def sequential_redlock(build):
     program = build / "benchmarks" / "sequential_redlock"
     if not program.exists():
-        return None, "sequential Redlock on hiredis: hiredis was not found when it was built"
+        return None, "sequential Redlock on hiredis: the build did not find hiredis"
     return Client(
         "sequential Redlock", [str(program)],
-        "a textbook one on hiredis: nodes in turn, blocking, a thread for each in flight"), None
+        "textbook Redlock on hiredis: nodes in turn, blocking, a thread per lock in flight"), None
 
 
 def why_unusable(client, urls):
-    """None, or what it said when it was tried for a moment."""
+    """Tries the client briefly. Returns None, or why it does not work."""
     try:
         for concurrency in (1, 16):
             client.run(urls, concurrency, 300, latency=True)
@@ -162,13 +162,13 @@ def why_unusable(client, urls):
 
 
 def peers(build, modules):
-    """Those that are there and work, and why others are left out."""
+    """Returns the installed libraries that work, and why others are left out."""
     found, left_out = [], []
     with Nodes(build) as nodes:
         for client, why in (node_redlock(modules), redis_py(), sequential_redlock(build)):
             why = why or why_unusable(client, nodes.servers)
             if why is None:
-                client.most = 1024  # more threads, or connections, help none of them
+                client.most = 1024  # more threads or connections do not help them
                 found.append(client)
             else:
                 left_out.append(why)
@@ -176,9 +176,10 @@ def peers(build, modules):
 
 
 def interleaved(runs, repetitions):
-    """Runs each of `runs` (name to callable) so many times, in turn, in reverse every other time.
+    """Runs each of `runs` (name -> callable) this many times, in turn, every second time in reverse
+    order.
 
-    Returns name to a list of what they returned."""
+    Returns name -> list of results."""
     results = {name: [] for name in runs}
     for repetition in range(repetitions):
         names = list(runs)

@@ -23,14 +23,14 @@ def verdict(measure):
         return ""
     mixed = measure.within_spread()
     if measure.reached():
-        return "yes, but not in each repetition" if mixed else "yes"
+        return "yes, but not in every repetition" if mixed else "yes"
     beyond = measure.missed_by()
     text = "**no**" if beyond == float("inf") else f"**no**, by {100 * beyond:.0f} %"
-    return f"{text}, but in some repetitions" if mixed else text
+    return f"{text}, but yes in some repetitions" if mixed else text
 
 
 def row_lines(rows):
-    yield "| # | work | figure | to reach | median (min … max) | | reached |"
+    yield "| # | work | figure | bound | median (min … max) | | reached |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
         if not row.measures:
@@ -38,7 +38,8 @@ def row_lines(rows):
         for place, measure in enumerate(row.measures):
             bound = ""
             if measure.relation is not None:
-                bound = "0" if measure.bound == 0 else f"{RELATIONS[measure.relation]} {measure.bound:,} {measure.unit}".rstrip()
+                bound = ("0" if measure.bound == 0 else
+                         f"{RELATIONS[measure.relation]} {measure.bound:,} {measure.unit}".rstrip())
             first = [str(row.number), row.work] if place == 0 else ["", ""]
             yield "| " + " | ".join([
                 *first, measure.what, bound, with_spread(measure.values, measure.unit),
@@ -46,8 +47,8 @@ def row_lines(rows):
 
 
 def peer_lines(table):
-    yield ("| | locks/s, 256 in flight | holdfast to it | client CPU each, us "
-           "| one at a time: median us | client CPU each, us | settings |")
+    yield ("| | locks/s, 256 in flight | ratio of holdfast to it | client CPU per lock, us "
+           "| one at a time: median us | client CPU per lock, us | settings |")
     yield "|---|---|---|---|---|---|---|"
     for peer in table:
         itself = peer["name"].startswith("holdfast")
@@ -63,16 +64,16 @@ def page(plan, rows, table, skipped, plots):
     yield "# Figures"
     yield ""
     yield (f"{plan.date}; {machine}. The servers are on loopback and share the machine with the "
-           f"client. Ratios are taken within pairs of runs that follow each other, "
-           f"{plan.repetitions} of {plan.run_ms / 1000:g} s, in turn.")
+           f"client. Ratios compare runs of the same repetition, in which the programs run in "
+           f"turn; {plan.repetitions} repetitions of {plan.run_ms / 1000:g} s.")
     yield ""
     yield from row_lines(rows)
     if table:
         yield ""
-        yield "## Beside other libraries"
+        yield "## Comparison with other libraries"
         yield ""
-        yield ("Distinct resources, acquire + release. A library that has one node only is "
-               "compared with holdfast on that one node.")
+        yield ("Distinct resources, acquire + release. A library that supports only one node is "
+               "compared with holdfast on one node.")
         yield ""
         yield from peer_lines(table)
     if skipped:

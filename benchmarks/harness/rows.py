@@ -1,5 +1,5 @@
-"""Rows 1 to 6, 9 and 11: the library beside the limit of the wire, other libraries, and itself:
-with nodes that are slow or down, with fencing tokens, with several threads."""
+"""Rows 1 to 6, 9 and 11: the library compared with the wire limit, with other libraries, and with
+itself: with nodes that are slow or down, with fencing tokens, with several threads."""
 
 from figures import Measure, Row, median, ratios, spread
 from programs import Nodes, holdfast, interleaved, run_json, wire_limit
@@ -14,7 +14,7 @@ def many(value):
 
 
 def beside(results, name, figure, unit):
-    """'holdfast 60,000, wire limit 80,000 locks/s'"""
+    """Text like 'holdfast 60,000, wire limit 80,000 locks/s'."""
     ours, theirs = (median(of(results, n, figure)) for n in ("holdfast", name))
     precise = many if ours >= 100 else lambda value: f"{value:.2f}"
     return f"holdfast {precise(ours)}, {name} {precise(theirs)} {unit}"
@@ -28,7 +28,7 @@ def race(plan, clients, concurrency, urls, milliseconds):
 
 
 def peer_table(clients, several, one):
-    """What each came to, for the table of libraries."""
+    """The results of each client, for the table of libraries."""
     table = []
     for client in clients:
         reference = "holdfast" if client.nodes is None else f"holdfast, {client.nodes} node"
@@ -53,19 +53,20 @@ def rows_1_to_3(plan):
     def ratio(results, figure, name=wire.name):
         return ratios(of(results, "holdfast", figure), of(results, name, figure))
 
-    first = [Measure("locks/s to the wire limit", ratio(several, "rate"), ">=", 0.8,
+    first = [Measure("locks/s, ratio to the wire limit", ratio(several, "rate"), ">=", 0.8,
                      absolute=beside(several, wire.name, "rate", "locks/s"))]
     if "node-redlock" in several:
-        first.append(Measure("locks/s to node-redlock", ratio(several, "rate", "node-redlock"),
+        first.append(Measure("locks/s, ratio to node-redlock",
+                             ratio(several, "rate", "node-redlock"),
                              ">=", 10,
                              absolute=beside(several, "node-redlock", "rate", "locks/s")))
-    second = Measure("median latency to the wire limit", ratio(one, "cycle_us_p50"), "<=", 1.15,
-                     absolute=beside(one, wire.name, "cycle_us_p50", "us"))
-    third = Measure("CPU of the client to the wire limit", ratio(several, "cpu_us"), "<=", 2.5,
-                    absolute=beside(several, wire.name, "cpu_us", "us"))
+    second = Measure("median latency, ratio to the wire limit", ratio(one, "cycle_us_p50"), "<=",
+                     1.15, absolute=beside(one, wire.name, "cycle_us_p50", "us"))
+    third = Measure("CPU of the client, ratio to the wire limit", ratio(several, "cpu_us"), "<=",
+                    2.5, absolute=beside(several, wire.name, "cpu_us", "us"))
     return [Row(1, "256 coroutines, distinct resources, acquire + release", first),
             Row(2, "one coroutine, acquire + release", [second]),
-            Row(3, "CPU of the client for an acquire + release, 256 coroutines", [third]),
+            Row(3, "CPU of the client per acquire + release, 256 coroutines", [third]),
             ], peer_table(clients, several, one)
 
 
@@ -73,7 +74,8 @@ def row_4(plan):
     client = holdfast(plan.build)
     measures = []
     with Nodes(plan.build, "--slow=2", "--delay=50") as nodes:
-        # Healthy through proxies too: on a small machine they take time from the nodes.
+        # The healthy nodes are measured through proxies too, because on a small machine proxies
+        # take CPU time from the nodes.
         nodes_of = {"late": nodes.servers[:3] + nodes.slow,
                     "healthy": nodes.servers[:3] + nodes.prompt, "direct": nodes.servers}
         for concurrency, text in ((1, "one coroutine"), (256, "256 coroutines")):
@@ -82,10 +84,11 @@ def row_4(plan):
                 for name, urls in nodes_of.items()}, plan.repetitions)
             p50 = {name: of(results, name, "acquire_us_p50") for name in results}
             measures += [
-                Measure(f"acquire p50 to all healthy, {text}", ratios(p50["late"], p50["healthy"]),
+                Measure(f"acquire p50, ratio to 5 healthy nodes, {text}",
+                        ratios(p50["late"], p50["healthy"]),
                         "<=", 1.5, absolute=f"{many(median(p50['late']))} and "
                         f"{many(median(p50['healthy']))} us"),
-                Measure("the same to all healthy without proxies",
+                Measure("the same, ratio to 5 healthy nodes without proxies",
                         ratios(p50["late"], p50["direct"]), None, None,
                         absolute=f"{many(median(p50['direct']))} us")]
     return Row(4, "2 of 5 nodes answer 50 ms late, through a proxy", measures)
@@ -101,8 +104,8 @@ def row_5(plan):
                                "black holes": run(nodes.black_holes)}, plan.repetitions)
     rates = {name: of(results, name, "rate") for name in results}
     return Row(5, "2 of 5 nodes down, 256 coroutines", [
-        Measure(f"locks/s to 3 nodes alone, {text}", ratios(rates[name], rates["three"]), ">=",
-                0.9, absolute=f"{many(median(rates[name]))} and "
+        Measure(f"locks/s, ratio to 3 nodes alone, {text}", ratios(rates[name], rates["three"]),
+                ">=", 0.9, absolute=f"{many(median(rates[name]))} and "
                 f"{many(median(rates['three']))} locks/s")
         for name, text in (("refused", "connections refused"),
                            ("black holes", "black holes"))])
@@ -117,15 +120,16 @@ def row_9(plan):
             for name, o in options.items()}, plan.repetitions)
     rates = {name: of(results, name, "rate") for name in results}
     cpu = {name: of(results, name, "cpu_us") for name in results}
-    # Each second round sends at least one request more than an acquire and a release do.
+    # Each second round sends at least one request beyond those of an acquire and a release.
     more = {name: spread([100 * max(result["more_requests"], 0) / result["all_locks"]
                           for result in results[name]]) for name in results}
-    requests = "second rounds, at most: requests beyond acquire and release"
+    requests = "upper bound of second rounds: requests beyond acquire and release"
     return Row(9, "row 1 in fenced mode", [
-        Measure("locks/s to plain mode", ratios(rates["fenced"], rates["plain"]), ">=", 0.5,
+        Measure("locks/s, ratio to plain mode", ratios(rates["fenced"], rates["plain"]), ">=", 0.5,
                 absolute=f"{many(median(rates['fenced']))} and "
                 f"{many(median(rates['plain']))} locks/s"),
-        Measure("CPU of the client to plain mode", ratios(cpu["fenced"], cpu["plain"]), None, None,
+        Measure("CPU of the client, ratio to plain mode", ratios(cpu["fenced"], cpu["plain"]),
+                None, None,
                 absolute=f"{median(cpu['fenced']):.2f} and {median(cpu['plain']):.2f} us"),
         Measure(requests, more["fenced"], "<", 1, "%",
                 f"in plain mode {more['plain']['median']:.2g} %"),
@@ -133,7 +137,7 @@ def row_9(plan):
 
 
 def threads(plan):
-    """What is not in the design's table: several threads, with one locker or each with its own."""
+    """Row 11: two threads, with one locker or each with its own."""
     client = holdfast(plan.build)
     measures = []
     for count in (5, 1):
@@ -144,12 +148,13 @@ def threads(plan):
                 name: lambda o=o: client.run(nodes.servers, 256, plan.run_ms, **o)
                 for name, o in options.items()}, plan.repetitions)
         text = f"{count} node{'s' if count > 1 else ''}"
-        for name, how in (("shared", "one locker for both"), ("each", "a locker each")):
+        for name, how in (("shared", "one shared locker"), ("each", "one locker per thread")):
             for figure, what, unit in (("rate", "locks/s", "locks/s"), ("cpu_us", "CPU", "us")):
                 values, alone = of(results, name, figure), of(results, "one", figure)
                 precise = many if figure == "rate" else lambda value: f"{value:.2f}"
                 measures.append(Measure(
-                    f"{text}, {how}: {what} to one thread", ratios(values, alone), None, None,
+                    f"{text}, {how}: {what}, ratio to one thread", ratios(values, alone), None,
+                    None,
                     absolute=f"{precise(median(values))} and {precise(median(alone))} {unit}"))
     return Row(11, "two threads, 256 coroutines", measures)
 
@@ -164,9 +169,9 @@ def row_6(plan):
         results = [hold(plan, nodes, 100_000, plan.hold_ms) for _ in range(plan.holds)]
     renewals = median([result["renewals"] for result in results])
     return Row(6, "100,000 leases held at ttl 30 s", [
-        Measure("of one core", spread([100 * result["cores"] for result in results]), "<=", 10,
+        Measure("CPU, of one core", spread([100 * result["cores"] for result in results]), "<=", 10,
                 "%", f"{many(renewals)} renewals in {plan.hold_ms / 1000:.0f} s"),
-        Measure("resident memory a lease",
+        Measure("resident memory per lease",
                 spread([result["resident_bytes_each"] for result in results]), "<=", 1024,
                 "bytes", "allocated "
                 f"{many(median([result['allocated_bytes_each'] for result in results]))}"),

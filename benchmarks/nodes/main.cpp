@@ -1,5 +1,5 @@
-// Starts throw-away Redis servers for the harness, and addresses where something is wrong; prints
-// what they are as one line of JSON, and takes them down when its standard input ends.
+// Starts temporary Redis servers and faulty addresses for the harness. Prints them as one line of
+// JSON, and stops them when its standard input ends.
 #include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
@@ -40,7 +40,7 @@ tcp::socket bound_socket(asio::io_context& io)
     return tcp::socket(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
 }
 
-// Everything that is up, for as long as it lives.
+// All servers, proxies and sockets, up for the lifetime of this object.
 class nodes {
 public:
     explicit nodes(const settings& wanted) : servers_(holdfast::test::start_servers(wanted.count))
@@ -52,13 +52,13 @@ public:
             late.to_client.delay = std::chrono::milliseconds(wanted.delay_ms);
             proxy.set(late);
         }
-        while (refusing_.size() < wanted.refused) // nobody listens, and nobody else can
+        while (refusing_.size() < wanted.refused) // bound but not listening: connects are refused
             refusing_.push_back(bound_socket(io_));
-        while (silent_.size() < wanted.black_holes) // the kernel connects; nobody ever answers
+        while (silent_.size() < wanted.black_holes) // the kernel connects, but no answer comes
             silent_.emplace_back(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     }
 
-    // Where they are, their processes, and what runs them.
+    // Their addresses, the process ids, and the machine.
     json::object description()
     {
         json::array slow, prompt, refused, black_holes, servers, pids;
@@ -96,19 +96,19 @@ bool parse(settings& wanted, int argc, char** argv)
     const auto number = [](std::size_t& n) {
         return po::value(&n)->default_value(n)->value_name("N");
     };
-    options.add_options()("help", "this text")("count", number(wanted.count), "Redis servers")(
-        "slow", number(wanted.slow),
-        "so many of them, the last, also through proxies, slow and prompt ones")(
-        "delay", number(wanted.delay_ms), "milliseconds by which answers of a slow one are late")(
-        "refused", number(wanted.refused), "addresses that refuse connections")(
-        "black-holes", number(wanted.black_holes), "addresses that never answer");
+    options.add_options()("help", "show this text")(
+        "count", number(wanted.count), "number of Redis servers")("slow", number(wanted.slow),
+        "number of them, the last ones, that also have a slow and a prompt proxy")(
+        "delay", number(wanted.delay_ms), "milliseconds by which a slow proxy delays answers")(
+        "refused", number(wanted.refused), "number of addresses that refuse connections")(
+        "black-holes", number(wanted.black_holes), "number of addresses that never answer");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     po::notify(given);
     if (given.count("help") != 0)
         std::cout << options;
     if (wanted.count < 1 || wanted.slow > wanted.count)
-        throw std::invalid_argument("at least one server, and not more slow ones than there are");
+        throw std::invalid_argument("--count must be at least 1, and --slow at most --count");
     return given.count("help") == 0;
 }
 
@@ -119,7 +119,7 @@ try {
     settings wanted;
     if (!parse(wanted, argc, argv))
         return 0;
-    std::signal(SIGINT, SIG_IGN); // the harness hears it, and lets us go
+    std::signal(SIGINT, SIG_IGN); // the harness handles it and closes our standard input
     nodes all(wanted);
     std::cout << json::serialize(all.description()) << std::endl;
     while (std::getchar() != EOF) {

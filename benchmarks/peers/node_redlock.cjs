@@ -1,9 +1,9 @@
-// node-redlock 5 on ioredis 5: acquires and releases distinct resources, so many in flight, and
-// prints what came of it as one line of JSON, as lock_client does. Its packages are looked for in
-// the folder that NODE_PATH names.
+// node-redlock 5 on ioredis 5: acquires and releases distinct resources with a given number in
+// flight, and prints the figures as one line of JSON, like lock_client. Its packages must be in the
+// folder that NODE_PATH names.
 //
-// Settings: ioredis as it comes, with `enableAutoPipelining` where --pipelining is given (commands
-// of one turn leave together); redlock as it comes. One connection a node.
+// Settings: ioredis defaults, with `enableAutoPipelining` if --pipelining is given (commands of one
+// turn of the event loop are sent together); redlock defaults. One connection per node.
 "use strict";
 const { parseArgs } = require("node:util");
 const Redis = require("ioredis").default;

@@ -1,9 +1,9 @@
-"""redis-py's Lock on one node: acquires and releases distinct resources, so many in flight, and
-prints what came of it as one line of JSON, as lock_client does.
+"""redis-py's Lock on one node: acquires and releases distinct resources with a given number in
+flight, and prints the figures as one line of JSON, like lock_client.
 
-Settings: one at a time, the blocking client; several, --tasks: `redis.asyncio`, a task each, or
-else a thread each; a connection for each lock in flight; the parser of hiredis where it is
-installed; `thread_local=False`.
+Settings: with --tasks `redis.asyncio` with a task per lock in flight, otherwise the blocking client
+with a thread per lock; a connection per lock in flight; the parser of hiredis if it is installed;
+`thread_local=False`.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-// A textbook Redlock on hiredis: one node after another, blocking, a thread and a connection to
-// each node for each lock in flight. Acquires and releases distinct resources and prints what came
-// of it as one line of JSON, as lock_client does.
+// A textbook Redlock on hiredis: one node after another, blocking, with a thread and a connection
+// to each node per lock in flight. Acquires and releases distinct resources and prints the figures
+// as one line of JSON, like lock_client.
 //
-// Settings: TCP_NODELAY, the release script by EVALSHA, a token made anew for each attempt from a
-// generator of its own in each thread. It stops neither at a majority of SETs nor of deletions: the
-// algorithm as it is described asks all nodes in turn.
+// Settings: TCP_NODELAY, the release script by EVALSHA, a new token for each attempt, a random
+// generator per thread. It does not stop at a majority of SETs or of deletions, because the
+// algorithm as published asks all nodes in turn.
 #include "clients/load_options.hpp"
 
 #include <hiredis/hiredis.h>

@@ -1,4 +1,4 @@
-// The end of a key, to the millisecond, and clocks that go back.
+// The expiry of a key, to the millisecond, and clocks that go back.
 #include "fidelity/twins.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -35,7 +35,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(clocks, fixture)
 
-BOOST_AUTO_TEST_CASE(a_key_is_there_at_its_end_and_gone_a_millisecond_later)
+BOOST_AUTO_TEST_CASE(a_key_exists_at_its_expiry_time_and_is_gone_a_millisecond_later)
 {
     for (const words& question : {words{"GET", "short"}, words{"PTTL", "short"},
              words{"EXISTS", "short"}, words{"SET", "short", "x", "XX", "KEEPTTL"}}) {
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_there_at_its_end_and_gone_a_millisecond_later)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_lengthens_lives)
+BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_prolongs_the_life_of_keys)
 {
     ask({"SET", "a", "x", "PX", "100"});
     both.pass(100ms);
@@ -57,10 +57,10 @@ BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_lengthens_lives)
     both.pass(701ms);
     BOOST_TEST(ask({"GET", "a"}) == "$-1\r\n");
     both.pass(-701ms);
-    BOOST_TEST(ask({"GET", "a"}) == "$-1\r\n"); // deleted when it was seen to be over
+    BOOST_TEST(ask({"GET", "a"}) == "$-1\r\n"); // the GET before found it expired and deleted it
 }
 
-BOOST_AUTO_TEST_CASE(the_clock_that_is_told_is_that_of_the_test)
+BOOST_AUTO_TEST_CASE(time_shows_the_clock_of_the_test)
 {
     BOOST_TEST(ask({"TIME"}) == "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
     both.pass(1234ms);

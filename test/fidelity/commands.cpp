@@ -1,4 +1,5 @@
-// Long sequences of random commands: the model answers as the real server does, byte for byte.
+// Long sequences of random commands: the model gives the same replies as the real server, byte for
+// byte.
 #include "fidelity/twins.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -12,7 +13,7 @@ namespace {
 using namespace holdfast::test;
 using words = twins::words;
 
-// Says at the end how much was compared.
+// Reports at the end how much was compared.
 struct account {
     ~account()
     {
@@ -39,7 +40,7 @@ BOOST_AUTO_TEST_CASE(random_commands_are_answered_as_by_a_real_server)
     }
 }
 
-// What a greeting asks for.
+// The handshake asks for these.
 BOOST_AUTO_TEST_CASE(sections_of_info_are_those_of_a_real_server)
 {
     twins both;
@@ -48,9 +49,9 @@ BOOST_AUTO_TEST_CASE(sections_of_info_are_those_of_a_real_server)
         both.say(both.connected(0), {{"INFO", section}, {"INFO", section, "memory"}}, random);
 }
 
-// Before AUTH nearly all is refused, and too much of it ends the connection; after it, a wrong
-// password changes nothing.
-BOOST_AUTO_TEST_CASE(strangers_are_refused_as_by_a_real_server)
+// Before AUTH nearly all commands are refused, and too much input ends the connection. After AUTH a
+// wrong password changes nothing.
+BOOST_AUTO_TEST_CASE(unauthenticated_clients_are_refused_as_by_a_real_server)
 {
     twins both("secret");
     for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {

@@ -1,4 +1,4 @@
-// The scripts of fenced mode: the model grants, refuses and fails as the real server does, with the
+// The scripts of fenced mode: the model grants, refuses and fails like the real server, with the
 // same tokens.
 #include "fidelity/twins.hpp"
 
@@ -28,7 +28,7 @@ std::string waiting(const std::string& token)
     return token + std::string(redis::reference_length, 'r') + "one";
 }
 
-// What a script is told.
+// The arguments of the acquire script.
 struct wish {
     std::string mode = "ask", me = ann, ttl = "100000", floor = "0", block = "1024",
                 agreed = "200000 1000 0", quarantine = "200000", ahead = "1000", keep = "0",
@@ -42,7 +42,7 @@ struct wish {
     }
 };
 
-words raise(
+words write_back(
     const std::string& lock, const std::string& me, const std::string& from, const std::string& to)
 {
     return {"EVAL", std::string(redis::write_back_script.text), "2", lock, "f", me, from, to, "0",
@@ -72,7 +72,7 @@ std::int64_t first_in(std::string_view reply)
 struct fixture {
     twins both;
     random_commands random{1};
-    std::vector<std::string> replies; // of the last that was said
+    std::vector<std::string> replies; // to the last command
 
     fixture()
     {
@@ -81,15 +81,18 @@ struct fixture {
         };
     }
 
-    // What the two servers agree on.
-    std::int64_t say(const words& command, std::size_t who = 0)
+    // Returns the number in the common reply of the two servers.
+    std::int64_t say(const words& command, std::size_t connection = 0)
     {
         replies.clear();
-        both.say(both.connected(who), {command}, random);
+        both.say(both.connected(connection), {command}, random);
         return first_in(replies.front());
     }
 
-    std::int64_t ask(const wish& w, std::size_t who = 0) { return say(w.command(), who); }
+    std::int64_t ask(const wish& w, std::size_t connection = 0)
+    {
+        return say(w.command(), connection);
+    }
 
     void check(bool right) { BOOST_TEST(right, "the last reply is " << visible(replies.front())); }
 };
@@ -98,7 +101,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(fencing, fixture)
 
-BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_is_beyond_it)
+BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_grant_starts_after_it)
 {
     const std::int64_t first = ask({});
     check(first > 0);
@@ -117,7 +120,7 @@ BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_is_beyond_it)
     check(number_at(replies.front(), 5) == far + 1025);
 }
 
-BOOST_AUTO_TEST_CASE(a_wish_is_granted_as_far_as_the_nodes_clock_allows)
+BOOST_AUTO_TEST_CASE(a_requested_floor_is_limited_by_the_nodes_clock)
 {
     const wish wide{
         .floor = "3072000000000000", .quarantine = "8000000000000", .ahead = "3000000000000"};
@@ -127,24 +130,24 @@ BOOST_AUTO_TEST_CASE(a_wish_is_granted_as_far_as_the_nodes_clock_allows)
     check(clamped > 0 && clamped < 3'072'000'000'000'000);
 }
 
-// By a clock that both agree on: half of the quarantine is 100 s.
-BOOST_AUTO_TEST_CASE(nothing_is_stored_that_is_too_far_ahead_of_the_clock)
+// Both servers have the same clock; half of the quarantine is 100 s.
+BOOST_AUTO_TEST_CASE(no_counter_is_stored_too_far_ahead_of_the_clock)
 {
     const std::int64_t first = ask({.block = "1"});
     const std::string near = std::to_string(first + 99'000 * 1024),
                       far = std::to_string(first + 120'000 * 1024);
-    check(say(raise("l", ann, std::to_string(first), far)) == -1);
+    check(say(write_back("l", ann, std::to_string(first), far)) == -1);
     say(renew(ann, std::stoll(far)));
     say({"GET", "f"});
     check(number_at(replies.front(), 5) == first);
-    check(say(raise("l", ann, std::to_string(first), near)) == 1);
+    check(say(write_back("l", ann, std::to_string(first), near)) == 1);
     say({"SET", "f", far});
     check(ask({.me = bob}) == status::held);
     check(ask({.mode = "confirm"}) == status::ahead);
     check(ask({.mode = "again"}) == status::ahead);
     say({"DEL", "l"});
     check(ask({}) == status::ahead);
-    check(ask({.mode = "enqueue"}) == status::ahead); // and nothing is left of that
+    check(ask({.mode = "enqueue"}) == status::ahead); // and leaves no keys
     check(ask({.mode = "confirm"}) == status::held);
     check(both.model().find("q", {}) == nullptr);
     check(both.model().find("l", {}) == nullptr);
@@ -154,7 +157,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_stored_that_is_too_far_ahead_of_the_clock)
     check(ask({}) == std::stoll(near) + 1);
 }
 
-BOOST_AUTO_TEST_CASE(who_may_have_forgotten_grants_nothing_for_a_while)
+BOOST_AUTO_TEST_CASE(a_node_that_may_have_lost_data_is_in_quarantine)
 {
     check(ask({.node = ""}) == status::quarantined);
     check(ask({}) == status::quarantined); // there is a record now
@@ -175,7 +178,7 @@ BOOST_AUTO_TEST_CASE(who_may_have_forgotten_grants_nothing_for_a_while)
     check(ask(short_wait) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(keys_of_another_kind_and_other_settings_are_told)
+BOOST_AUTO_TEST_CASE(keys_of_another_type_and_other_settings_are_reported)
 {
     ask({});
     check(ask({.agreed = "1 1 1"}) == status::disagreed);
@@ -203,18 +206,18 @@ BOOST_AUTO_TEST_CASE(keys_of_another_kind_and_other_settings_are_told)
     check(ask({}) == status::conflict);
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_is_raised_only_as_the_grant_has_left_it)
+BOOST_AUTO_TEST_CASE(a_write_back_requires_the_counter_that_the_grant_left)
 {
     const std::int64_t end = ask({}) + 1023;
-    check(say(raise("l", bob, std::to_string(end), std::to_string(end + 5))) == 0);
-    check(say(raise("l", ann, std::to_string(end - 1), std::to_string(end + 5))) == 0);
-    check(say(raise("l", ann, std::to_string(end), std::to_string(end + 5))) == 1);
-    check(say(raise("l", ann, std::to_string(end), std::to_string(end + 6))) == 0);
+    check(say(write_back("l", bob, std::to_string(end), std::to_string(end + 5))) == 0);
+    check(say(write_back("l", ann, std::to_string(end - 1), std::to_string(end + 5))) == 0);
+    check(say(write_back("l", ann, std::to_string(end), std::to_string(end + 5))) == 1);
+    check(say(write_back("l", ann, std::to_string(end), std::to_string(end + 6))) == 0);
     say({"GET", "f"});
     check(number_at(replies.front(), 5) == end + 5);
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_mends_the_counter)
+BOOST_AUTO_TEST_CASE(a_renewal_repairs_the_counter)
 {
     const std::int64_t end = ask({}) + 1023;
     say({"DEL", "f"});
@@ -231,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_mends_the_counter)
     check(number_at(replies.front(), 5) == end);
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_is_granted_the_lock_with_a_block_of_its_own)
+BOOST_AUTO_TEST_CASE(a_waiter_is_granted_the_lock_with_its_own_block)
 {
     const std::int64_t first = ask({});
     say({"HELLO", "3"}, 1);
@@ -242,13 +245,13 @@ BOOST_AUTO_TEST_CASE(who_waits_is_granted_the_lock_with_a_block_of_its_own)
     check(ask({.mode = "confirm"}) == status::held);
     const std::int64_t second = ask({.mode = "confirm", .me = bob});
     check(second >= first + 1024);
-    check(ask({.mode = "again", .me = bob}) >= second + 1024); // whom the message did not reach
+    check(ask({.mode = "again", .me = bob}) >= second + 1024); // as if it had missed the message
     say({"DEL", "l"});
     check(ask({.mode = "enqueue", .me = ann}) > second);
 }
 
-// The first in the queue is gone, and so is the second.
-BOOST_AUTO_TEST_CASE(who_hears_nothing_is_passed_over)
+// No client listens to the channels of the two waiters.
+BOOST_AUTO_TEST_CASE(a_waiter_that_does_not_listen_is_skipped)
 {
     ask({});
     ask({.mode = "enqueue", .me = bob});
@@ -258,7 +261,7 @@ BOOST_AUTO_TEST_CASE(who_hears_nothing_is_passed_over)
     check(both.model().find("q", {}) == nullptr);
 }
 
-// Whatever random commands leave behind; and everything that a node can say has been said.
+// The scripts run on random data. In the end each possible answer has occurred often enough.
 BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
 {
     std::map<std::string, int> said;
@@ -270,7 +273,7 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
         else if (script == digest)
             ++said[first_in(reply) > 0 ? "granted" : std::to_string(first_in(reply))];
         else if (script == redis::write_back_script.text && reply == ":1\r\n")
-            ++said["raised"];
+            ++said["written back"];
         else if (script == redis::write_back_script.text && reply == ":-1\r\n")
             ++said["denied"];
         else if ((script == redis::fenced_renew_script.digest ||
@@ -290,14 +293,14 @@ BOOST_AUTO_TEST_CASE(random_scripts_are_answered_as_by_a_real_server)
                     continue;
                 const std::string me = lock->value, stored = counter->value;
                 for (const std::string to : {"9000000000000000", "7"})
-                    both.say(both.connected(0), {raise("a", me, stored, to)}, some);
+                    both.say(both.connected(0), {write_back("a", me, stored, to)}, some);
                 both.say(both.connected(0), {renew(me, 7, "a", "20")}, some);
             }
         }
     }
     for (const std::string each : {"granted", "0", "-1", "-2", "-3", "-4", "-5", "-6", "an error",
-             "raised", "denied", "renewed"})
-        BOOST_TEST(said[each] >= 50, each << " was said " << said[each] << " times");
+             "written back", "denied", "renewed"})
+        BOOST_TEST(said[each] >= 50, each << " occurred " << said[each] << " times");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-// What is no command, or not yet: the model reads its input as the real server does, and closes
-// when the real one closes.
+// Malformed and incomplete commands: the model parses its input like the real server, and closes
+// the connection when the real one does.
 #include "fidelity/twins.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,7 +16,7 @@ using namespace holdfast::test;
 using namespace std::string_literals;
 using words = twins::words;
 
-// Each is followed by a PING, which shows whether the connection still serves.
+// Each is followed by a PING, which shows whether the connection is still served.
 const std::vector<std::string> inputs{
     "PING\r\n"s,
     "PING\nPING\n"s,
@@ -90,7 +90,7 @@ const std::vector<std::string> endless{
     "*1\r\n$" + std::string(64 * 1024, '1'),
 };
 
-// So that a wrong byte does not make of it what only the real server knows.
+// Whether a wrong byte cannot turn the command into one that only the real server knows.
 bool suits(const words& command)
 {
     static const std::vector<std::string_view> names{
@@ -125,7 +125,7 @@ std::string damaged(std::string bytes, random_commands& random)
 
 BOOST_AUTO_TEST_SUITE(input)
 
-BOOST_AUTO_TEST_CASE(what_is_no_command_is_answered_as_by_a_real_server)
+BOOST_AUTO_TEST_CASE(malformed_input_is_answered_as_by_a_real_server)
 {
     const std::string ping = "*1\r\n$4\r\nPING\r\n";
     for (const std::string password : {"", "secret"}) {

@@ -1,5 +1,5 @@
-// What a real server cannot be made to show: expiry at a chosen time, a restart with a chosen
-// state, and that the model tells of each change.
+// Features of the model that cannot be compared with a real server: expiry at a chosen time, a
+// restart with a chosen state, and notifications of each change.
 #include "fidelity/random_commands.hpp"
 #include "redis/fence_scripts.hpp"
 #include "support/redis_client.hpp"
@@ -46,7 +46,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(model, fixture)
 
-BOOST_AUTO_TEST_CASE(expiry_takes_what_is_over_at_that_time)
+BOOST_AUTO_TEST_CASE(expiry_deletes_the_keys_that_are_over_at_that_time)
 {
     ask({"SET", "a", "x", "PX", "100"}, 1000ms);
     ask({"SET", "b", "x", "PX", "200"}, 1000ms);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(expiry_takes_what_is_over_at_that_time)
     changes();
     model.expire(951ms);
     BOOST_TEST(changes() == "d gone; ");
-    model.state = redis_model::trouble::read_only; // a replica leaves that to its primary
+    model.state = redis_model::trouble::read_only; // a replica leaves expiry to its primary
     model.expire(9000ms);
     BOOST_TEST(ask({"GET", "b"}, 9000ms) == "$-1\r\n");
     BOOST_TEST(changes() == "");
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(expiry_takes_what_is_over_at_that_time)
     BOOST_TEST(ask({"GET", "c"}, 9000ms) == "$1\r\nx\r\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
+BOOST_AUTO_TEST_CASE(a_restart_restores_the_given_data)
 {
     ask({"SET", "a", "x", "PX", "100"}, 1000ms);
     const redis_model::data snapshot = model.contents();
@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(a_restart_brings_back_what_it_is_given)
     BOOST_TEST(ask({"SELECT", "15"}, 1000ms) == "+OK\r\n");
 }
 
-// Whatever its owner does to it.
-BOOST_AUTO_TEST_CASE(a_session_that_is_gone_hears_nothing)
+// A session may be destroyed, closed by the server, replaced, or lost in a restart.
+BOOST_AUTO_TEST_CASE(a_session_that_is_gone_receives_no_push)
 {
     std::string heard;
     model.on_push = [&](std::uint64_t id, std::string_view bytes) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_gone_hears_nothing)
     };
     BOOST_TEST(publish() == ":1\r\n");
     BOOST_TEST(!heard.empty());
-    ask({"QUIT"}, 1000ms); // closed by the server, still with its owner
+    ask({"QUIT"}, 1000ms); // closed by the server, while its owner still has it
     BOOST_TEST(publish() == ":0\r\n");
     session = {};
     ask({"SUBSCRIBE", "one"}, 1000ms);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_gone_hears_nothing)
     BOOST_TEST(publish() == ":0\r\n");
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_may_answer_instead)
+BOOST_AUTO_TEST_CASE(an_observer_may_answer_in_place_of_the_model)
 {
     ask({"SET", "a", "x"}, 1000ms);
     model.before = [](redis_model::arguments command) -> std::optional<std::string> {
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(an_observer_may_answer_instead)
     BOOST_TEST(ask({"GET", "a"}, 1000ms) == "$1\r\nx\r\n");
 }
 
-// Who adds up what he is told has what the model has.
-BOOST_AUTO_TEST_CASE(every_change_is_told)
+// A mirror that applies all notified changes has the same contents as the model.
+BOOST_AUTO_TEST_CASE(every_change_is_notified)
 {
     std::map<std::string, redis_model::item> mirror;
     model.on_change = [&](const std::string& key, const redis_model::item* now) {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(every_change_is_told)
     for (int i = 0; i < 50'000; ++i) {
         wall += milliseconds(random.roll(4)) - 1ms;
         ask(random.next(), wall);
-        session.database = 0; // keys are told without their database
+        session.database = 0; // notifications do not name the database
         if (random.one_in(100))
             model.expire(wall);
         const auto& now = model.contents()[0];

@@ -1,4 +1,4 @@
-// What a server sends without being asked: the model sends the same, to the same connections.
+// Pushes: the model sends the same ones as a real server, to the same connections.
 #include "fidelity/twins.hpp"
 
 #include "redis/scripts.hpp"
@@ -19,7 +19,7 @@ using words = twins::words;
 
 const std::string reference(redis::reference_length, 'r');
 
-// One who waits, as the queue names him.
+// A waiter as a member of the queue.
 std::string waiting(char token, const std::string& channel)
 {
     return std::string(32, token) + reference + channel;
@@ -46,10 +46,10 @@ words open_window(char token, const std::string& says, const std::string& ttl)
 struct fixture {
     twins both;
     random_commands random{1};
-    // Says commands on a connection of that number, and compares all that comes of it.
-    void say(std::size_t who, const std::vector<words>& commands)
+    // Sends commands on the connection of that number, and compares replies and pushes.
+    void say(std::size_t connection, const std::vector<words>& commands)
     {
-        both.say(both.connected(who), commands, random);
+        both.say(both.connected(connection), commands, random);
     }
 
     void check_owner(const std::string& token)
@@ -63,11 +63,11 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(pushes, fixture)
 
-BOOST_AUTO_TEST_CASE(a_key_goes_through_the_queue_in_order)
+BOOST_AUTO_TEST_CASE(a_key_is_handed_off_in_the_order_of_the_queue)
 {
     say(0, {{"HELLO", "3"}, {"SET", "key", std::string(32, 'a')}});
     say(1, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}, enqueue('b', "one")});
-    say(2, {{"SUBSCRIBE", "two"}}); // one of the old protocol
+    say(2, {{"SUBSCRIBE", "two"}}); // with the old protocol
     say(0, {enqueue('c', "two"), pass_on('a')});
     check_owner("b");
     say(1, {pass_on('b')});
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_key_goes_through_the_queue_in_order)
     check_owner("");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_gone_is_passed_over)
+BOOST_AUTO_TEST_CASE(a_disconnected_waiter_is_skipped)
 {
     say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "zero"}, {"SET", "key", std::string(32, 'a')}});
     say(1, {{"SUBSCRIBE", "one"}, {"PING"}});
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(who_is_gone_is_passed_over)
     say(0, {{"UNSUBSCRIBE"}, pass_on('c')});
 }
 
-BOOST_AUTO_TEST_CASE(whose_connection_is_new_hears_nothing_of_old_keys)
+BOOST_AUTO_TEST_CASE(a_new_connection_receives_no_invalidations_of_keys_read_on_the_old_one)
 {
     const std::vector<words> watch{{"HELLO", "3"}, {"CLIENT", "TRACKING", "ON", "OPTIN"},
         {"CLIENT", "CACHING", "YES"}, {"GET", "key"}};
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(whose_connection_is_new_hears_nothing_of_old_keys)
     say(0, {{"SET", "key", "d"}});
 }
 
-BOOST_AUTO_TEST_CASE(a_restart_keeps_the_queues_and_forgets_who_listens)
+BOOST_AUTO_TEST_CASE(a_restart_keeps_the_queues_and_forgets_the_subscribers)
 {
     say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}, {"SET", "key", std::string(32, 'a')},
                enqueue('b', "one"), enqueue('c', "one"), {"CLIENT", "TRACKING", "ON", "OPTIN"},
@@ -118,7 +118,8 @@ BOOST_AUTO_TEST_CASE(a_restart_keeps_the_queues_and_forgets_who_listens)
     }
 }
 
-// The queue waits while a window is open, and no other one is opened before its key is gone.
+// The queue waits while a window is open, and no other window opens before the key of the last one
+// is gone.
 BOOST_AUTO_TEST_CASE(a_window_is_open_between_two_turns)
 {
     say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}, {"SET", "key", std::string(32, 'a')},
@@ -135,8 +136,8 @@ BOOST_AUTO_TEST_CASE(a_window_is_open_between_two_turns)
     check_owner("");
 }
 
-// What else may stand there opens no window.
-BOOST_AUTO_TEST_CASE(a_key_of_that_name_that_is_no_window)
+// Other values of the window's key open no window.
+BOOST_AUTO_TEST_CASE(a_malformed_window_key_opens_no_window)
 {
     say(0, {{"HELLO", "3"}, {"SUBSCRIBE", "one"}});
     for (const char* value :
@@ -152,20 +153,20 @@ BOOST_AUTO_TEST_CASE(a_key_of_that_name_that_is_no_window)
     check_owner("b");
 }
 
-// Without anybody who looks at it.
-BOOST_AUTO_TEST_CASE(the_end_of_a_watched_key_is_told)
+// No client reads the key after its expiry.
+BOOST_AUTO_TEST_CASE(the_expiry_of_a_watched_key_is_pushed)
 {
     say(0, {{"HELLO", "3"}, {"CLIENT", "TRACKING", "ON", "OPTIN"}, {"SET", "a", "x", "PX", "2000"},
                {"SET", "b", "x"}, {"CLIENT", "CACHING", "YES"}, {"EXISTS", "a", "b"}});
     both.pass(2001ms);
     both.real_only({"DEBUG", "SET-ACTIVE-EXPIRE", "1"});
-    const std::string told = both.connected(0).real.receive(1).front();
+    const std::string pushed = both.connected(0).real.receive(1).front();
     std::string expected;
     both.model().on_push = [&](std::uint64_t, std::string_view bytes) {
         expected += bytes;
     };
     both.model().expire(both.now());
-    BOOST_TEST(visible(told) == visible(expected));
+    BOOST_TEST(visible(pushed) == visible(expected));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

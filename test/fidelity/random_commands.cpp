@@ -13,7 +13,7 @@ namespace {
 
 using words = random_commands::words;
 
-// The last is that of the Redis manual.
+// The last one is from the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
     redis::enqueue_script, redis::join_script, redis::owner_script, redis::fenced_acquire_script,
     redis::write_back_script, redis::fenced_renew_script,
@@ -45,7 +45,7 @@ std::string random_commands::key()
     if (one_in(30))
         return one_in(2) ? "" : std::string("k\0\r\n", 4);
     if (what_ != about::fencing && one_in(10))
-        return "w"; // of the window of a queue
+        return "w"; // the window of a queue
     return std::string(any({"a", "b", "c", "list", "q", "f", "n"}));
 }
 
@@ -101,9 +101,9 @@ words random_commands::script_call()
     if (what_ == about::fencing && one_in(2))
         chosen = &redis::fenced_acquire_script;
     if (what_ == about::no_time && chosen->text == redis::enqueue_script.text)
-        chosen = &redis::pass_on_script; // the other tells how long it takes
+        chosen = &redis::pass_on_script; // the reply of the other depends on the time
     if (what_ == about::no_time && chosen->text == redis::fenced_acquire_script.text)
-        chosen = &redis::join_script; // the other tells the time
+        chosen = &redis::join_script; // the reply of the other depends on the time
     const redis::script& s = *chosen;
     words w;
     if (one_in(4)) {
@@ -260,12 +260,12 @@ words random_commands::correct()
     return w;
 }
 
-// Some words stay where they are, so that they do not become what only the real server knows:
-// another script, CLIENT LIST, SYNC.
+// Some words stay unchanged, so that a mistake does not produce a command that only the real server
+// knows: another script, CLIENT LIST, SYNC.
 void random_commands::make_mistake(words& command)
 {
     const std::string& name = command[0];
-    if (name == "UNSUBSCRIBE") // from all, in no order
+    if (name == "UNSUBSCRIBE") // without arguments its replies have no fixed order
         return;
     const bool fixed = name == "EVAL" || name == "SCRIPT" || name == "CLIENT" || name == "FLUSHALL";
     const std::size_t kind = roll(fixed ? 2 : 4);
@@ -286,7 +286,7 @@ words random_commands::next()
     words w = correct();
     if (one_in(15))
         make_mistake(w);
-    if (one_in(4)) { // the server does not care
+    if (one_in(4)) { // the server ignores the case
         std::string& name = w[w.size() > 3 && w[0] == "SET" ? roll(2) * 3 : 0];
         for (char& c : name)
             c = static_cast<char>(one_in(2) ? std::tolower(static_cast<unsigned char>(c)) : c);

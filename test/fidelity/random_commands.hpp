@@ -9,8 +9,8 @@
 
 namespace holdfast::test {
 
-// Commands as the library sends them, and as nobody should: few keys, few tokens, all options, and
-// mistakes of every kind. The same seed makes the same commands.
+// Random commands, some like those of the library and some wrong: few keys, few tokens, all
+// options, and mistakes of every kind. The same seed gives the same commands.
 class random_commands {
 public:
     using words = std::vector<std::string>;
@@ -18,7 +18,7 @@ public:
     enum class about : std::uint8_t {
         everything,
         fencing, // mostly
-        no_time  // nothing whose reply depends on when it is executed
+        no_time  // no command whose reply depends on the time of its execution
     };
 
     explicit random_commands(std::uint64_t seed, about what = about::everything)
@@ -28,7 +28,7 @@ public:
 
     words next();
 
-    // Of a queue: a token, a reference and a channel.
+    // A member of a queue: a token, a reference and a channel.
     std::string member();
 
     // 0 … count - 1
@@ -36,7 +36,7 @@ public:
     bool one_in(std::size_t count) { return roll(count) == 0; }
     std::string_view any(std::initializer_list<std::string_view> of);
 
-    // Cuts bytes where it likes, or not at all.
+    // Cuts the bytes at random places, or not at all.
     std::vector<std::string_view> pieces(std::string_view bytes);
 
 private:

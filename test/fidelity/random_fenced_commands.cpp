@@ -5,7 +5,7 @@ namespace holdfast::test {
 
 using words = random_commands::words;
 
-// Some near the end of all tokens, some that are none.
+// Some are near the largest token, some are no numbers.
 std::string random_commands::counter()
 {
     if (one_in(8))

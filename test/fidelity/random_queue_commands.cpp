@@ -116,7 +116,7 @@ words random_commands::on_channel()
         return {"SUBSCRIBE", channel(), channel()};
     case 2:
         return {"UNSUBSCRIBE", channel()};
-    case 3: // in no order
+    case 3: // without arguments its replies have no fixed order
         return what_ == about::no_time ? words{"UNSUBSCRIBE", "one", "two", "three"}
                                        : words{"UNSUBSCRIBE"};
     default:

@@ -1,5 +1,5 @@
-// States in which a server refuses commands: a real server is put into each, and the model has to
-// refuse the same commands with the same words.
+// States in which a server refuses commands. A real server is put into each state, and the model
+// must refuse the same commands with the same messages.
 #include "fidelity/twins.hpp"
 
 #include "redis/fence_scripts.hpp"
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using words = twins::words;
 using trouble = redis_model::trouble;
 
-// Asks the real server until it says so.
+// Asks the real server until its reply contains the answer.
 void wait_for(twins& both, const words& question, const std::string& answer)
 {
     const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -36,7 +36,7 @@ void configure(twins& both, const std::string& name, const std::string& value)
     BOOST_REQUIRE_EQUAL(both.real_only({"CONFIG", "SET", name, value}), "OK");
 }
 
-// Keys of all kinds, some with an end that comes soon, a queue, and the scripts.
+// Creates keys of all types, some of which expire soon, and a queue, and loads the scripts.
 void fill(twins& both, random_commands& random)
 {
     const auto to = both.connect();
@@ -58,7 +58,7 @@ void fill(twins& both, random_commands& random)
         random);
 }
 
-// By turns: keys are written, the trouble comes, commands are said, the trouble goes.
+// Again and again: writes keys, enters the state, sends commands, leaves the state.
 void suffer(twins& both, trouble what, const std::function<void()>& enter,
     const std::function<void()>& leave)
 {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(no_replicas)
 
 BOOST_AUTO_TEST_CASE(read_only)
 {
-    twins both; // a replica of nobody: the port is closed
+    twins both; // a replica without a primary: the port is closed
     suffer(
         both, trouble::read_only,
         [&] {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(read_only)
         });
 }
 
-// A snapshot cannot take the place of a folder.
+// A snapshot fails because its file name is that of a folder.
 BOOST_AUTO_TEST_CASE(misconfigured)
 {
     twins both;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(busy)
     twins both;
     random_commands random(1);
     fill(both, random);
-    both.say(100, random); // all connections are there
+    both.say(100, random); // opens all connections
     configure(both, "busy-reply-threshold", "1");
     wire stuck(both.server().port());
     stuck.send({encode_command({"EVAL", "while true do end", "0"})});
@@ -142,12 +142,12 @@ BOOST_AUTO_TEST_CASE(busy)
     both.say(500, random);
 }
 
-// Many keys, each of which takes its time to load.
+// The server loads many keys slowly.
 BOOST_AUTO_TEST_CASE(loading)
 {
     twins both({}, {"--enable-debug-command", "yes"});
     random_commands random(1);
-    both.say(100, random); // all connections are there
+    both.say(100, random); // opens all connections
     for (int i = 0; i < 3'000; ++i)
         both.real_only({"SET", "large:" + std::to_string(i), std::string(2'000, 'x')});
     configure(both, "rdbcompression", "no");
@@ -156,11 +156,11 @@ BOOST_AUTO_TEST_CASE(loading)
     wire stuck(both.server().port());
     stuck.send({encode_command({"DEBUG", "RELOAD"})});
     wait_for(both, {"PING"}, "LOADING");
-    both.flush_model(); // as the real one does before it loads
+    both.flush_model(); // the real server flushes before it loads
     both.compare_pushes();
     both.model().state = trouble::loading;
     both.say(500, random);
-    BOOST_TEST(both.real_only({"PING"}).find("LOADING") != std::string::npos); // all the time
+    BOOST_TEST(both.real_only({"PING"}).find("LOADING") != std::string::npos); // it still loads
 }
 
 BOOST_AUTO_TEST_SUITE_END()

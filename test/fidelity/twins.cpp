@@ -40,14 +40,14 @@ twins::twins(std::string password, const std::vector<std::string>& arguments)
     };
 }
 
-// Its run id. It does not throw keys out on its own from now on.
+// Returns its run id. Switches off active expiry.
 std::string twins::learn_about_server()
 {
     if (!password_.empty())
         real_only({"AUTH", password_});
     const std::string info = real_only({"INFO", "server"});
     version_ = line_of(info, "redis_version");
-    BOOST_REQUIRE_MESSAGE(version_.starts_with("7.0."), "the model is that of Redis 7.0");
+    BOOST_REQUIRE_MESSAGE(version_.starts_with("7.0."), "the model is a model of Redis 7.0");
     BOOST_REQUIRE_EQUAL(real_only({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "OK");
     return line_of(info, "run_id");
 }
@@ -63,7 +63,7 @@ std::unique_ptr<twins::connection> twins::connect()
     auto c = std::make_unique<connection>(server_.port());
     c->real.send({"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n"});
     std::string id = c->real.receive(1).front();
-    if (id[0] != ':') { // it may not ask; then it is the last of all that have been accepted
+    if (id[0] != ':') { // CLIENT ID is refused here: take the id of the newest connection
         id = real_only({"CLIENT", "LIST"});
         id.erase(0, id.rfind("id=", id.rfind("laddr=")) + 2);
     }
@@ -71,14 +71,14 @@ std::unique_ptr<twins::connection> twins::connect()
     return c;
 }
 
-// Reads all the way, and puts what has come to the commands that it came of.
+// Sends the commands and assigns the replies to the commands that caused them.
 std::vector<twins::unit> twins::ask_real(
     connection& to, const std::vector<words>& commands, random_commands& random)
 {
     std::vector<unit> units;
     std::string bytes = separator;
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        if (i == 0 || !is(commands[i - 1], "client")) // which may be about the next command
+        if (i == 0 || !is(commands[i - 1], "client")) // CLIENT may affect the next command
             units.push_back({});
         units.back().commands.push_back(commands[i]);
         bytes += encode_command(commands[i]);
@@ -112,12 +112,12 @@ void twins::compare_pushes()
 
 void twins::flush_model()
 {
-    redis_model::session somebody;
-    somebody.authenticated = true;
-    somebody.id = std::numeric_limits<std::uint64_t>::max(); // no connection has it
-    std::string told;
-    model_.receive(somebody, encode_command({"FLUSHALL"}), now_, told);
-    BOOST_REQUIRE_EQUAL(told, "+OK\r\n");
+    redis_model::session other;
+    other.authenticated = true;
+    other.id = std::numeric_limits<std::uint64_t>::max(); // no connection has this id
+    std::string reply;
+    model_.receive(other, encode_command({"FLUSHALL"}), now_, reply);
+    BOOST_REQUIRE_EQUAL(reply, "+OK\r\n");
 }
 
 void twins::disconnect(std::size_t number)
@@ -161,9 +161,9 @@ void twins::say(std::size_t count, random_commands& random)
         std::vector<words> commands(1 + random.roll(20));
         std::generate(commands.begin(), commands.end(), [&] { return random.next(); });
         say(connected(random.roll(3)), commands, random);
-        const bool can_tell = model_.state != redis_model::trouble::busy &&
-                              model_.state != redis_model::trouble::loading; // who is connected
-        if (can_tell && random.one_in(100))
+        const bool lists_clients = model_.state != redis_model::trouble::busy &&
+                                   model_.state != redis_model::trouble::loading;
+        if (lists_clients && random.one_in(100))
             disconnect(random.roll(connections_.size()));
     }
 }
@@ -176,8 +176,8 @@ void twins::say_bytes(std::string_view bytes, random_commands& random)
         model_.receive(to->session, piece, now_, told);
     to->real.send(random.pieces(bytes));
     const std::string said = as_if_7_0_15(to->real.finish());
-    BOOST_REQUIRE_MESSAGE(said == told, "to " << visible(bytes) << "\nthe server says "
-                                              << visible(said) << "\nthe model says  "
+    BOOST_REQUIRE_MESSAGE(said == told, "to " << visible(bytes) << "\nthe server answers "
+                                              << visible(said) << "\nthe model answers  "
                                               << visible(told));
     compared += replies_in(said).size();
 }

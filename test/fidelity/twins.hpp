@@ -18,12 +18,13 @@
 
 namespace holdfast::test {
 
-// A real server and a model, to which the same is said at the same time, and which have to answer
-// the same, and to send the same to the other connections.
+// A real server and a model. Both get the same commands at the same time, and must give the same
+// replies and send the same pushes to the other connections.
 //
-// Their clock is the test's: it stands, and goes on or back only between what is said. Keys do not
-// go on their own, only when somebody looks at them: that can be compared. A command that nobody
-// knows, before and after each, shows which replies and messages belong to it.
+// The test sets their clock: it stands still, and goes forward or back only between commands. There
+// is no active expiry: a key expires only when a command reads it, because only that can be
+// compared. An unknown command before and after each command shows which replies and pushes belong
+// to it.
 class twins {
 public:
     using words = random_commands::words;
@@ -39,49 +40,49 @@ public:
 
     std::unique_ptr<connection> connect();
 
-    // Says these commands on a connection, at once, cut at random places.
+    // Sends these commands on a connection all at once, cut at random places, and compares.
     void say(connection& to, const std::vector<words>& commands, random_commands& random);
 
-    // Says so many random commands, on several connections by turns, while the clock goes.
+    // Sends this many random commands, on several connections in turn, while the clock moves.
     void say(std::size_t count, random_commands& random);
 
-    // Looks whether all connections that say() uses have been sent the same.
+    // Compares the pushes to all connections of say().
     void compare_pushes();
 
     time now() const noexcept { return now_; }
     void pass(time by); // it may go back
 
-    // One of those connections, for a test that wants to know who says what.
+    // One of the connections of say(), for tests that choose the connection of each command.
     connection& connected(std::size_t number);
-    // It goes, and both servers have noticed.
+    // Closes it and waits until the real server has noticed.
     void disconnect(std::size_t number);
 
-    // Both start again with what they had.
+    // Restarts both with the data that they had.
     void restart();
 
-    // Says bytes that may be no command on a connection of its own, and lets the server close it.
+    // Sends bytes that may be malformed on a new connection, and lets the server close it.
     void say_bytes(std::string_view bytes, random_commands& random);
 
-    // For the state that only the real server has to be put into.
+    // For commands that put only the real server into a state.
     std::string real_only(const words& command) { return server_.command(command); }
     redis_server& server() { return server_; }
-    void flush_model(); // FLUSHALL by somebody else
+    void flush_model(); // FLUSHALL by another client
     redis_model& model() { return model_; }
 
-    // Called with what both servers have said to a command.
+    // Called with the common reply of both servers to a command.
     std::function<void(const words& command, const std::string& reply)> on_reply;
 
-    static std::size_t compared, pushes; // replies, and of them what nobody asked for, by all twins
+    static std::size_t compared, pushes; // numbers of replies and of pushes, by all twins
 
 private:
-    // A command that every server refuses in every state with the same words.
+    // A command that every server refuses in every state with the same message.
     static const std::string separator;
     static constexpr std::string_view separated =
         "-ERR unknown command '|', with args beginning with: \r\n";
 
     static bool is(const words& command, std::string_view name);
 
-    // Commands that nothing may come between, and what has come of them.
+    // Commands without a separator between them, and their replies.
     struct unit {
         std::vector<words> commands;
         std::vector<std::string> replies{};
@@ -101,7 +102,7 @@ private:
     node_clock clock_;
     redis_server server_;
     redis_model model_;
-    std::string version_; // of the real one
+    std::string version_; // of the real server
     std::string password_;
     std::vector<std::unique_ptr<connection>> connections_;
     std::map<std::uint64_t, std::string> pushes_; // of the model, by session

@@ -1,4 +1,4 @@
-// How the replies of a real server and of a model are compared.
+// The comparison of the replies of a real server with those of a model.
 #include "fidelity/twins.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -20,8 +20,8 @@ std::string in_words(const words& command)
     return all;
 }
 
-// What the real server does not order: of which channel it says first that they are left, when
-// somebody leaves all.
+// Sorts the channels in the replies to UNSUBSCRIBE without arguments, which the real server sends
+// in any order.
 void put_in_order(std::vector<std::string>& replies)
 {
     constexpr std::string_view start =
@@ -43,7 +43,7 @@ void put_in_order(std::vector<std::string>& replies)
     }
 }
 
-// Of the lines of INFO, those that the library reads.
+// Compares the lines of INFO that the library reads.
 bool same_lines(std::string_view real, std::string_view model)
 {
     constexpr std::string_view read[]{"redis_mode", "run_id", "maxmemory", "maxmemory_policy"};
@@ -73,11 +73,11 @@ bool twins::equal(const words& command, const std::string& real, const std::stri
 {
     if (is(command, "hello"))
         return as_if_7_0_15(real) == model;
-    // Of whom it is a replica, and how far it has come with that, differs.
+    // The primary of a replica and the state of its replication differ.
     if (constexpr std::string_view start = "*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:";
         is(command, "role") && model.starts_with(start))
         return real.starts_with(start);
-    // So does how far a primary has come, once it has started again.
+    // The replication offset of a restarted primary differs.
     if (constexpr std::string_view start = "*3\r\n$6\r\nmaster\r\n:";
         is(command, "role") && model.starts_with(start))
         return real.starts_with(start) && real.ends_with("\r\n*0\r\n");
@@ -122,8 +122,8 @@ void twins::compare(const unit& u, const std::vector<std::string>& told, const s
         std::string all = before;
         for (const words& command : u.commands)
             all += "\n  " + in_words(command);
-        BOOST_FAIL("after" << all << "\nthe server says " << visible(all_of(u.replies))
-                           << "\nthe model says  " << visible(all_of(told)));
+        BOOST_FAIL("after" << all << "\nthe server answers " << visible(all_of(u.replies))
+                           << "\nthe model answers  " << visible(all_of(told)));
     }
     compared += told.size();
     if (on_reply && u.commands.size() == 1 && !told.empty())

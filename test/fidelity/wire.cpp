@@ -18,7 +18,7 @@ wire::wire(std::uint16_t port) : socket_(open_socket())
 {
     const auto address = loopback(port);
     const int on = 1;
-    const timeval limit{.tv_sec = 20, .tv_usec = 0}; // then something is wrong
+    const timeval limit{.tv_sec = 20, .tv_usec = 0}; // longer than any correct reply takes
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == -1) {
@@ -55,7 +55,7 @@ bool wire::more()
         const auto count = ::recv(socket_, chunk, sizeof chunk, 0);
         if (count > 0)
             buffer_.append(chunk, static_cast<std::size_t>(count));
-        // What the server did not read before it closed makes it close with a reset.
+        // A server that closes with unread input sends a reset.
         if (count == 0 || (count < 0 && errno == ECONNRESET))
             return false;
         if (count > 0)
@@ -75,7 +75,8 @@ std::vector<std::string> wire::receive(std::size_t count)
             all.push_back(buffer_.substr(at, size));
             at += size;
         } else if (!more()) {
-            throw std::runtime_error("the server closed, having sent " + visible(buffer_));
+            throw std::runtime_error(
+                "the server closed the connection after it had sent " + visible(buffer_));
         }
     }
     buffer_.erase(0, at);

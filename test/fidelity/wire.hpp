@@ -10,7 +10,7 @@
 
 namespace holdfast::test {
 
-// The bytes of a connection to a real server, as they are.
+// A raw connection to a real server.
 class wire {
 public:
     explicit wire(std::uint16_t port);
@@ -18,16 +18,16 @@ public:
     wire& operator=(const wire&) = delete;
     ~wire();
 
-    // One piece after another, in segments of their own; false once the server has closed.
+    // Sends the pieces one by one, each in its own segment; false once the server has closed.
     bool send(const std::vector<std::string_view>& pieces);
 
-    // So many replies, each as a whole.
+    // Receives this many complete replies.
     std::vector<std::string> receive(std::size_t count);
 
-    // What comes before this reply; that is taken as well.
+    // Receives all replies up to `last`, and returns them without `last`.
     std::vector<std::string> receive_before(std::string_view last);
 
-    // Says that nothing more will be sent, and takes what comes until the server closes.
+    // Shuts down the sending side, and receives all bytes until the server closes.
     std::string finish();
 
 private:
@@ -37,7 +37,7 @@ private:
     std::string buffer_;
 };
 
-// How many bytes the first reply in `bytes` has; 0 if it is not complete.
+// The size of the first reply in `bytes`; 0 if it is not complete.
 std::size_t reply_size(std::string_view bytes);
 
 // All replies in `bytes`; an incomplete one is the last.
@@ -48,7 +48,7 @@ std::string all_of(const std::vector<std::string>& replies);
 // The value of a line of INFO.
 std::string line_of(std::string_view info, std::string_view name);
 
-// For people to read: line breaks and other bytes that one does not see are written as in C++.
+// Makes bytes readable: line breaks and other non-printable bytes are escaped as in C++.
 std::string visible(std::string_view bytes);
 
 } // namespace holdfast::test

@@ -12,8 +12,8 @@
 
 namespace holdfast::fuzz {
 
-// A backend that answers what it is told to, and insists on the contract of the seam: every claim
-// ends once, and nothing is asked of one that has ended.
+// A backend that gives the answers it is told to give. It checks the contract of
+// core::backend_core: every claim ends once, and the locker uses no claim after its end.
 class backend final : public core::backend_core {
 public:
     enum class stage { asking, held, ended };
@@ -22,30 +22,30 @@ public:
         std::string resource{};
         core::claim_params terms{};
         core::time_point asked{}; // of the latest request
-        core::time_point told{};  // the validity that the locker was told
+        core::time_point told{};  // the validity reported to the locker
         stage now = stage::asking;
         bool granted = false, released = false;
         core::time_point granted_at{};
-        std::uint64_t holder_before = 0; // 0: it was not passed on yet
-        std::size_t passes = 0;          // since nobody else was found to wait
-        bool looking = false;            // for others who wait; they are answered for later
+        std::uint64_t holder_before = 0; // 0: not transferred yet
+        std::size_t passes = 0;          // transfers since no remote waiter was last found
+        bool looking = false;            // for remote waiters; the answer comes later
         std::uint64_t fence = 0;         // of its holder
     };
 
-    std::deque<claim> claims; // all there have ever been; the id is the place, from 1
+    std::deque<claim> claims; // all claims ever made; the id is the index plus 1
     std::vector<core::claim_id> unanswered_releases;
     std::vector<std::uint64_t> watched;
-    std::vector<core::claim_id> looked_for; // others who wait for it
+    std::vector<core::claim_id> looked_for; // claims with an unanswered probe for remote waiters
     std::size_t grants = 0, passes = 0;
     enum class at_once { nothing, grant, refuse } answers = at_once::nothing;
     bool clean = true; // whether no deletion is under way
     bool is_closed = false;
     errc outlook_is = errc::unreachable;
-    bool has_queue = false; // what queues() says
+    bool has_queue = false; // the result of queues()
 
     claim& at(core::claim_id id) { return claims[id - 1]; }
 
-    // Until when a claim may be said to be valid.
+    // The latest validity that may be reported for a claim.
     static core::time_point latest(const claim& c) { return c.asked + c.terms.ttl - c.terms.drift; }
 
     void grant(core::claim_id id, core::time_point valid_until, core::time_point now)
@@ -121,9 +121,10 @@ public:
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
         const core::claim_params& terms, core::time_point now) override
     {
-        check(!is_closed, "no attempt after the end");
+        check(!is_closed, "there is no attempt after close()");
         for (const claim& c : claims)
-            check(c.now == stage::ended || c.resource != resource, "one claim on a resource");
+            check(c.now == stage::ended || c.resource != resource,
+                "a resource has one claim at a time");
         claims.push_back(
             {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now});
         const core::claim_id id = claims.size();
@@ -136,7 +137,7 @@ public:
 
     void abandon(core::claim_id id, core::time_point) override
     {
-        check(at(id).now == stage::asking, "only what is open is abandoned");
+        check(at(id).now == stage::asking, "only open attempts are abandoned");
         at(id).now = stage::ended;
     }
 
@@ -145,9 +146,9 @@ public:
 
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
-        check(at(id).now == stage::held && !is_closed, "only what is held has a new holder");
+        check(at(id).now == stage::held && !is_closed, "only held claims are transferred");
         for (const claim& c : claims)
-            check(c.tag != tag, "whoever follows holds nothing yet");
+            check(c.tag != tag, "the new holder has no claim yet");
         claim& c = at(id);
         c.holder_before = std::exchange(c.tag, tag);
         ++c.passes;
@@ -157,17 +158,17 @@ public:
 
     void renew(std::span<const core::claim_id> ids, bool, core::time_point now) override
     {
-        check(!ids.empty() && !is_closed, "a renewal is of something");
+        check(!ids.empty() && !is_closed, "a renewal names at least one claim");
         for (const core::claim_id id : ids) {
-            check(at(id).now == stage::held, "only what is held is renewed");
+            check(at(id).now == stage::held, "only held claims are renewed");
             at(id).asked = now;
         }
     }
 
     void probe_waiters(core::claim_id id, core::time_point) override
     {
-        check(at(id).now == stage::held && !is_closed, "only what is held may be wanted by others");
-        check(!at(id).looking, "once is enough");
+        check(at(id).now == stage::held && !is_closed, "only held claims are probed for waiters");
+        check(!at(id).looking, "there is one probe at a time");
         at(id).looking = true;
         looked_for.push_back(id);
         if (answers == at_once::grant)
@@ -181,7 +182,7 @@ public:
 
     void release(core::claim_id id, core::time_point) override
     {
-        check(at(id).now == stage::held && !is_closed, "only what is held is released");
+        check(at(id).now == stage::held && !is_closed, "only held claims are released");
         at(id).now = stage::ended;
         at(id).released = true;
         unanswered_releases.push_back(id);
@@ -210,7 +211,7 @@ public:
     std::size_t cleaning_up() const noexcept override { return clean ? 0 : 1; }
     void close(core::time_point) override
     {
-        check(!is_closed, "a backend is closed once");
+        check(!is_closed, "a backend is closed only once");
         is_closed = true;
     }
     std::vector<node_stats> nodes() const override { return {}; }

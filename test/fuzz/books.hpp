@@ -15,35 +15,36 @@
 
 namespace holdfast::fuzz {
 
-// What a claim can be worth, by the bytes that went to and fro. Kept apart from the library's own
-// books, with which it is compared.
+// The possible validity of a claim, computed from the bytes on the wire. It is independent of the
+// library's own computation, with which it is compared.
 class claim_book {
 public:
     enum class stage { asking, held, releasing, ended };
 
     std::uint64_t tag = 0;  // of its events
-    std::uint64_t name = 0; // the tag that it was begun with
+    std::uint64_t name = 0; // its first tag
     core::claim_id id = 0;
     std::string resource, token;
     core::claim_params terms{};
     stage now = stage::asking;
     core::time_point deadline{};            // of the attempt, or of the release
-    core::time_point told = core::long_ago; // the validity that the backend told
+    core::time_point told = core::long_ago; // the validity that the backend reported
     std::size_t nodes = 0, refusals = 0, deletions = 0, found_alone = 0;
     bool removal_seen = false;
-    bool queued = false; // it stands in a queue, or did
-    // A connection was closed in the middle of several replies: what came after was not heard. Or
-    // what came together does not tell what was first.
+    bool queued = false; // it is or was in a queue
+    // True if the library's view is not known exactly: a connection was closed between several
+    // replies, so the later ones were not read, or replies came together and their order is
+    // unknown.
     bool blurred = false;
 
     // A command of this claim was queued for a node.
-    void asked(std::size_t node, bool to_heal)
+    void asked(std::size_t node, bool to_repair)
     {
         place& p = at_[node];
-        check(!p.removing, "nothing is set behind a removal");
-        check(now == stage::asking || now == stage::held, "nothing is set for what has ended");
-        if (to_heal) {
-            check(now == stage::held, "only a lease is healed");
+        check(!p.removing, "there is no SET after a deletion");
+        check(now == stage::asking || now == stage::held, "there is no SET for an ended claim");
+        if (to_repair) {
+            check(now == stage::held, "only a lease is repaired");
             p.may_count = p.ours = false;
             return;
         }
@@ -56,14 +57,14 @@ public:
     void enqueued(std::size_t node, std::string_view reference)
     {
         joined(node, reference);
-        arbiter_ = node;
+        queue_node_ = node;
     }
 
     void joined(std::size_t node, std::string_view reference)
     {
         place& p = at_[node];
-        check(!p.removing && now == stage::asking, "only an attempt stands in a queue");
-        check(!p.queued || p.reference == reference, "a claim has one place in a queue");
+        check(!p.removing && now == stage::asking, "only open attempts enter a queue");
+        check(!p.queued || p.reference == reference, "a claim has one place in each queue");
         p.queued = queued = true;
         p.reference = reference;
     }
@@ -72,7 +73,7 @@ public:
     {
         place& p = at_[node];
         check(!p.removing && (now == stage::asking || now == stage::held),
-            "what has ended is not confirmed");
+            "an ended claim confirms no turn");
         ++p.open;
         p.confirms += again ? 0u : 1u;
     }
@@ -85,34 +86,34 @@ public:
         deletions += was_ours ? 1u : 0u;
     }
 
-    // The answer to a SET that was queued at `sent`. `sure`: the connection has certainly heard it.
+    // The answer to a SET that was queued at `sent`. `sure`: the library has certainly read it.
     void answered(std::size_t node, std::span<const resp::value> reply, core::time_point sent,
-        bool to_heal, bool sure)
+        bool to_repair, bool sure)
     {
         place& p = at_[node];
         blurred = blurred || !sure;
-        if (!to_heal)
+        if (!to_repair)
             close_one(p);
         const resp::value& v = reply.front();
         if (v.kind == resp::value_kind::simple_string && v.text == "OK") {
-            if (!to_heal)
+            if (!to_repair)
                 grant(p, sent);
         } else if (v.kind == resp::value_kind::null) {
             ++refusals;
-            p.refused += to_heal ? 0u : 1u;
-            forget(p, sure && !p.ours); // else our own key refuses it
+            p.refused += to_repair ? 0u : 1u;
+            forget(p, sure && !p.ours); // if ours, the refusal is due to our own key
         } else if (v.kind == resp::value_kind::error) {
             forget(p, sure && !p.ours);
         }
         compare();
     }
 
-    // The arbiter says that it is our turn.
+    // The queue node answers that it is our turn.
     void in_turn(std::size_t node, core::time_point sent, bool sure)
     {
         place& p = at_[node];
         blurred = blurred || !sure;
-        const bool counts = !turn_ && !round_was_ && p.sets == 0 && arbiter_ == node;
+        const bool counts = !turn_ && !round_was_ && p.sets == 0 && queue_node_ == node;
         if (now != stage::asking || (!counts && !blurred))
             return;
         turn_ = true;
@@ -121,7 +122,7 @@ public:
         compare();
     }
 
-    // The arbiter notifies us of our turn. No grant yet.
+    // The queue node notifies us of our turn. This is not a grant yet.
     void notified(std::size_t node, std::string_view reference, bool sure)
     {
         place& p = at_[node];
@@ -132,7 +133,7 @@ public:
         if (!p.queued)
             return;
         turn_ = true;
-        arbiter_ = node;
+        queue_node_ = node;
     }
 
     void confirmed(std::size_t node, bool ours, core::time_point sent, bool sure)
@@ -160,27 +161,27 @@ public:
             p.until = std::max(p.until, sent + terms.ttl - terms.drift);
         } else {
             lose(p, sure);
-            if (p.open == 0) // else it is asked again already
+            if (p.open == 0) // otherwise a new request is already under way
                 forget(p, sure);
         }
         compare();
     }
 
-    // Its requests will not be answered any more.
+    // The requests to this node will not be answered any more.
     void disconnected(std::size_t node) { at_[node].open = at_[node].open_was = 0; }
 
-    // What came of the latest call, when all replies have been heard.
+    // Checks the requests of the latest call, after all replies have been read.
     void check_requests() const
     {
         for (const place& p : at_) {
-            check(p.sets <= 1 + p.refused, "only who has refused is asked again");
-            check(p.sets <= 1 || turn_, "and only after a hand-over");
-            check(p.sets <= 1 + most_refusals, "and not for ever");
-            check(p.confirms <= p.pushes, "what is confirmed was notified");
+            check(p.sets <= 1 + p.refused, "a node is asked again only after a refusal");
+            check(p.sets <= 1 || turn_, "a node is asked again only after a hand-off");
+            check(p.sets <= 1 + most_refusals, "a node is asked again a limited number of times");
+            check(p.confirms <= p.pushes, "a turn is confirmed only after its notification");
         }
     }
 
-    // The end of a lease that a majority has granted, as things stand.
+    // The end of the lease as granted by a majority, according to the replies so far.
     core::time_point bound() const
     {
         std::array<core::time_point, redis::max_nodes> ends{};
@@ -188,7 +189,7 @@ public:
         for (std::size_t i = 0; i < nodes; ++i)
             ends[i] = at_[i].ours ? at_[i].until : core::long_ago;
         std::sort(ends.begin(), ends.end(), std::greater<>());
-        return ends[nodes / 2]; // so many, and one more, are as large or larger
+        return ends[nodes / 2]; // a majority has this end or a later one
     }
 
     // The largest and the smallest bound since begin().
@@ -206,12 +207,12 @@ private:
     static constexpr std::size_t most_refusals = 8;
 
     struct place {
-        bool may_count = false; // asked in the round, and not found missing since
+        bool may_count = false; // asked in this round, and the key was not found missing since
         bool ours = false;
-        bool lost = false; // it was ours, and then was not: what it grants later proves nothing
+        bool lost = false; // was ours and was lost: later grants of this node do not count
         bool removing = false;
         bool queued = false;
-        std::string reference; // of its place in the queue
+        std::string reference; // of the place in the queue
         std::size_t sets = 0, refused = 0, pushes = 0, confirms = 0;
         std::size_t open = 0, open_was = 0; // requests that may make it ours
         core::time_point until = core::long_ago;
@@ -229,7 +230,7 @@ private:
         p.until = std::max(p.until, sent + terms.ttl - terms.drift);
     }
 
-    // Only what was certainly heard takes anything away.
+    // Only a reply that was certainly read has an effect here.
     void forget(place& p, bool sure)
     {
         if (!sure)
@@ -251,9 +252,9 @@ private:
     }
 
     std::array<place, redis::max_nodes> at_{};
-    std::size_t arbiter_ = redis::max_nodes;
-    bool turn_ = false;  // it has come
-    bool round_ = false; // the nodes are asked
+    std::size_t queue_node_ = redis::max_nodes;
+    bool turn_ = false;  // our turn has come
+    bool round_ = false; // the nodes have been asked
     bool round_was_ = false;
     core::time_point best_{}, worst_{};
 };

@@ -6,7 +6,7 @@
 
 namespace holdfast::fuzz {
 
-// Ends the process if a promise is broken. libFuzzer then keeps the input that led here.
+// Aborts the process if a promise is broken. libFuzzer then keeps the input.
 inline void check(
     bool kept, const char* promise, std::source_location where = std::source_location::current())
 {

@@ -1,4 +1,4 @@
-// URLs of nodes: any text is taken or refused with a reason, and no secret comes to light.
+// URLs of nodes: any text is accepted, or refused with a reason, and no password is disclosed.
 #include <holdfast/endpoint.hpp>
 
 #include "fuzz/checks.hpp"
@@ -32,15 +32,15 @@ std::string percent_encoded(std::string_view text)
     return out;
 }
 
-// The URL that says the same.
+// A URL for the same endpoint.
 std::string url_of(const endpoint& e)
 {
     const bool login = !e.password().empty();
-    const std::string who =
+    const std::string user =
         login ? percent_encoded(e.user()) + ":" + percent_encoded(e.password()) + "@" : "";
     if (e.via() == endpoint::transport::unix_socket)
-        return "unix://" + who + "/" + percent_encoded(e.path().substr(1));
-    return (e.via() == endpoint::transport::tls ? "rediss://" : "redis://") + who + e.address();
+        return "unix://" + user + "/" + percent_encoded(e.path().substr(1));
+    return (e.via() == endpoint::transport::tls ? "rediss://" : "redis://") + user + e.address();
 }
 
 bool same(const endpoint& a, const endpoint& b)
@@ -53,17 +53,18 @@ bool same(const endpoint& a, const endpoint& b)
 void check_good(const endpoint& e, const std::string& url)
 {
     const bool local = e.via() == endpoint::transport::unix_socket;
-    check(local == e.host().empty() && local != e.path().empty(), "a host or a path");
-    check(local == (e.port() == 0), "a port for a host");
+    check(
+        local == e.host().empty() && local != e.path().empty(), "there is either a host or a path");
+    check(local == (e.port() == 0), "a host has a port");
     check(!e.password().empty() || e.user().empty(), "a user has a password");
-    check(e.host().find('@') == std::string::npos, "no part of a login gets into the host");
+    check(e.host().find('@') == std::string::npos, "no part of a login is in the host");
     check(!has_control(e.address()), "an address can be logged");
     try {
-        check(same(endpoint(url_of(e)), e), "what was taken can be written and taken again");
+        check(same(endpoint(url_of(e)), e), "an endpoint can be written as a URL and read again");
     } catch (const std::invalid_argument&) {
-        check(false, "what was taken can be written");
+        check(false, "an endpoint can be written as a valid URL");
     }
-    // The secret stood in the password only.
+    // The secret was only in the password.
     if (e.password().find(secret) != std::string::npos && url.find('%') == std::string::npos &&
         url.find(secret) == url.rfind(secret))
         check(e.address().find(secret) == std::string::npos, "no address holds the password");
@@ -94,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_good(endpoint(url), url);
     } catch (const std::invalid_argument& refusal) {
         const std::string what = refusal.what();
-        check(what.starts_with("holdfast: endpoint: "), "a refusal says what was refused");
+        check(what.starts_with("holdfast: endpoint: "), "a refusal says that it is of an endpoint");
         check(what.find(secret) == std::string::npos, "no refusal holds the password");
         check(!has_control(what), "a refusal can be logged");
     }

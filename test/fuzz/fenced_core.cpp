@@ -1,5 +1,5 @@
-// Two Redlock cores in fenced mode, over modelled servers that are slow, forget and break off: what
-// their leases and tokens promise.
+// Two Redlock cores in fenced mode, with modelled servers that are slow, forget data and close
+// connections. Checks the promises of leases and tokens.
 #include "fuzz/fenced_world.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ namespace core = holdfast::core;
 
 constexpr core::duration longest_ttl = 60s;
 
-// Whoever uses the cores, and whatever happens to their nodes.
+// The user of the cores, and the faults of their nodes.
 struct user final : fenced_world {
     using fenced_world::fenced_world;
 
@@ -35,14 +35,14 @@ struct user final : fenced_world {
         c.terms.others_follow = variant % 2 == 0;
         c.least = largest(c.resource);
         core::claim_id id = 0;
-        const claim begun = c; // it may end at once
+        const claim begun = c; // a copy, because the claim may end at once
         act([&] {
             id = clients[begun.client]->attempt(tag, begun.resource, token, begun.terms, now);
             open[tag].id = id;
         });
     }
 
-    // The open claim of that stage which the input chooses, or open.end().
+    // An open claim in this stage, chosen by the input, or open.end().
     auto choose(stage wanted)
     {
         std::vector<std::uint64_t> all;
@@ -85,7 +85,7 @@ struct user final : fenced_world {
             act([&] { clients[client]->renew(some, again, now); });
     }
 
-    // Another holder in the same process.
+    // Transfers a lease to another holder in the same process.
     void pass_on()
     {
         const auto chosen = choose(stage::held);
@@ -177,7 +177,7 @@ void user::step()
     }
 }
 
-// Everything is given back; then nothing is left, of requests and of keys.
+// Releases all claims. Then no request and no key must be left.
 void user::finish()
 {
     while (choose(stage::asking) != open.end())
@@ -188,21 +188,21 @@ void user::finish()
         pass(200ms);
         serve_all();
     }
-    pass(500ms); // the longest that a release is waited for
+    pass(500ms); // the longest time that the core waits for a release
     check(open.empty(), "every claim ends");
     for (const auto& n : nodes)
         n->execute_what_is_late(now);
     pass(2 * longest_ttl);
     for (const auto& n : nodes)
-        check(sets_clocks() || n->locks(now).empty(), "no key is left beyond its ttl");
+        check(sets_clocks() || n->locks(now).empty(), "no key is left after its ttl");
     for (const auto& client : clients) {
-        check(client->drained(), "what is over leaves nothing to do");
+        check(client->drained(), "no clean-up is left after the end of all claims");
         act([&] { client->close(now); });
     }
     now += 2 * longest_ttl;
     wake();
     for (const auto& client : clients)
-        check(client->wake_at() == core::never, "a closed core sleeps for ever");
+        check(client->wake_at() == core::never, "a closed core has no timer");
 }
 
 } // namespace

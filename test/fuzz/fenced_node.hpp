@@ -27,8 +27,9 @@ using namespace std::chrono_literals;
 inline constexpr redis::fence_settings fence_terms{
     .quarantine = 60s, .ahead = 1s, .counter_lifetime = std::chrono::hours(168)};
 
-// A model of a server, compared with a real one elsewhere, and the bytes that are on their way to
-// and from it. It is slow, forgets, and breaks off, but never lies.
+// The model of a server (test/fidelity compares it with a real one), and the bytes under way to it
+// and from it. The node is slow, forgets data and closes connections, but never gives a wrong
+// answer.
 class fenced_node {
 public:
     // One client's connection.
@@ -52,14 +53,14 @@ public:
         };
         command("SET hf:n \"" + test::node_record(fence_terms, name_ + "0") + "\"", test::start);
     }
-    // What is sent to its clients finds them here.
+    // Not copyable: the push handler refers to this object.
     fenced_node(const fenced_node&) = delete;
     fenced_node& operator=(const fenced_node&) = delete;
 
     std::vector<connection> clients;
     std::chrono::milliseconds clock_is_ahead{};
 
-    // Opens and closes as the cores want, like a shell; true if anything came of it.
+    // Opens and closes connections as the cores want, like the I/O layer; true if any changed.
     bool follow(core::time_point now)
     {
         bool changed = false;
@@ -77,7 +78,7 @@ public:
         return changed;
     }
 
-    // `late`: what is under way to it arrives all the same, some time.
+    // `late`: the bytes under way to the node still arrive at some time.
     void close(connection& c, bool late, error_code why, core::time_point now)
     {
         if (late && !c.there.empty())
@@ -89,7 +90,7 @@ public:
         c.end->closed(why, now);
     }
 
-    // Takes what a core wants to send, as much as that; true if there was anything.
+    // Takes up to `most` bytes of a core's output; true if there were any.
     bool take(connection& c, std::size_t most, core::time_point now)
     {
         if (!c.open || !c.end->wants_open() || c.end->output().empty())
@@ -150,7 +151,7 @@ public:
             command("DEL " + key, now);
     }
 
-    // Tells whoever is the first in a queue that it is his turn; he knows that it need not be true.
+    // Notifies the first waiter in a queue of its turn. Waiters must expect false notifications.
     void mislead(const std::string& resource, core::time_point now)
     {
         const auto* const queue = server_.find("hf:q:" + resource, wall(now));
@@ -160,7 +161,7 @@ public:
         command("PUBLISH " + place.substr(48) + " " + place.substr(0, 48), now);
     }
 
-    // The keys of locks that are there.
+    // The existing keys of locks.
     std::vector<std::string> locks(core::time_point now) const
     {
         std::vector<std::string> all;
@@ -180,10 +181,10 @@ private:
 
     void command(const std::string& line, core::time_point now)
     {
-        test::redis_model::session somebody;
+        test::redis_model::session other;
         std::string reply;
-        server_.receive(somebody, line + "\r\n", wall(now), reply);
-        check(!reply.starts_with('-'), "what the world does is done");
+        server_.receive(other, line + "\r\n", wall(now), reply);
+        check(!reply.starts_with('-'), "the fuzzer's own commands succeed");
     }
 
     std::string name_;

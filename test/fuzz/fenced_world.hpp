@@ -16,8 +16,8 @@
 
 namespace holdfast::fuzz {
 
-// Two clients and their nodes. Every call of a core is followed by all that comes of it, and that
-// is compared with what leases and tokens promise.
+// Two clients and their nodes. After every call of a core all its events are handled and checked
+// against the promises of leases and tokens.
 struct fenced_world {
     using event = core::event_kind;
     enum class stage { asking, held, releasing };
@@ -29,7 +29,7 @@ struct fenced_world {
         core::claim_params terms{};
         stage now = stage::asking;
         core::time_point told = core::long_ago;
-        std::uint64_t least = 0; // tokens that had been given before it was begun are smaller
+        std::uint64_t least = 0; // the largest token before the attempt: its token must be larger
         std::uint64_t token = 0;
     };
 
@@ -50,8 +50,8 @@ struct fenced_world {
     }
 
     input& in;
-    // Beyond restarts with everything, lost scripts and connections: nodes restart with nothing;
-    // locks are lost, and nothing else; clocks are set.
+    // The faults besides restarts with all data and lost scripts and connections. 1: nodes restart
+    // without data; 2: only locks are lost; 3: clocks are set.
     const std::size_t trouble;
     bool forgets() const { return trouble == 1; }
     bool loses_locks() const { return trouble == 2; }
@@ -62,7 +62,7 @@ struct fenced_world {
     std::vector<std::unique_ptr<fenced_node>> nodes;
     core::time_point now = holdfast::test::start;
     std::map<std::uint64_t, claim> open;                   // by tag
-    std::map<std::string, std::set<std::uint64_t>> tokens; // given, by resource
+    std::map<std::string, std::set<std::uint64_t>> tokens; // granted tokens by resource
 
     template <class Call>
     void act(Call call)
@@ -94,30 +94,30 @@ struct fenced_world {
 
     void give(claim& c, std::optional<std::uint64_t> token)
     {
-        check(token.has_value(), "whoever is granted a lease is given a token");
-        check(tokens[c.resource].insert(*token).second, "nobody is given a token twice");
-        check(*token > c.least, "tokens that are asked for later are larger");
+        check(token.has_value(), "every lease has a token");
+        check(tokens[c.resource].insert(*token).second, "every token is granted once");
+        check(*token > c.least, "a token is larger than all that were granted before its attempt");
         c.token = *token;
     }
 
     void take(const core::backend_event& e)
     {
         const auto found = open.find(e.tag);
-        check(found != open.end(), "nothing is heard of a claim that has ended");
+        check(found != open.end(), "there is no event for an ended claim");
         claim& c = found->second;
         switch (e.kind) {
         case event::granted:
-            check(c.now == stage::asking, "an attempt ends once");
+            check(c.now == stage::asking, "an attempt ends only once");
             give(c, e.fence);
             c.now = stage::held;
             [[fallthrough]];
         case event::validity:
-            check(c.now == stage::held && e.valid_until > now, "what is valid has not ended");
+            check(c.now == stage::held && e.valid_until > now, "a validity ends in the future");
             c.told = e.valid_until;
             check_exclusion(e.tag, c);
             return;
         case event::lost:
-            check(c.now == stage::held, "what is lost was held");
+            check(c.now == stage::held, "only held leases are lost");
             c.told = core::long_ago;
             return;
         case event::refused:
@@ -125,11 +125,11 @@ struct fenced_world {
             open.erase(found);
             return;
         case event::released:
-            check(c.now == stage::releasing, "a release ends once");
+            check(c.now == stage::releasing, "a release ends only once");
             open.erase(found);
             return;
         case event::queued:
-            check(c.now == stage::asking, "who waits for its turn has no lease");
+            check(c.now == stage::asking, "a queued attempt has no lease");
             return;
         case event::no_remote_waiters:
         case event::free_hint:
@@ -142,7 +142,7 @@ struct fenced_world {
         for (const auto& [other, c] : open) {
             check(!excludes() || other == tag || c.now != stage::held ||
                       c.resource != valid.resource || c.told <= now,
-                "no two leases on one resource at once");
+                "no two leases on one resource are valid at once");
         }
     }
 
@@ -155,7 +155,7 @@ struct fenced_world {
     {
         act([] {});
         for (unsigned wakes = 0; wake_at() <= now; ++wakes) {
-            check(wakes < 100, "a core that was woken can sleep");
+            check(wakes < 100, "a core is not due again at once after a wake()");
             act([&] {
                 for (const auto& client : clients)
                     client->wake(now);
@@ -171,7 +171,7 @@ struct fenced_world {
         now = end;
     }
 
-    // Lets all that a node does happen at once; true if that is anything.
+    // Runs all pending work of a node; true if there was any.
     bool serve(fenced_node& n)
     {
         bool changed = false;

@@ -1,4 +1,4 @@
-// The greeting of a node: by right answers, wrong ones, and bytes that are none.
+// The handshake with a node: correct answers, wrong answers, and bytes that are no answers.
 #include "redis/handshake.hpp"
 
 #include "fuzz/checks.hpp"
@@ -27,7 +27,7 @@ struct greeting {
     std::string out{};
     std::deque<words> unanswered{};
     outcome result = outcome::going_on;
-    bool said_primary = false; // or would not say
+    bool said_primary = false; // or did not permit the question
     bool has_resp3 = false;
     bool confirmed = false;          // the subscription
     unsigned scripts = 0, wrong = 0; // digests that were right, or not
@@ -66,11 +66,11 @@ struct greeting {
     void take_command(const words& command)
     {
         if (command[0] == "SUBSCRIBE")
-            check(has_resp3 && command[1] == settings.channel, "pushes are wanted as such only");
+            check(has_resp3 && command[1] == settings.channel, "only a RESP3 client subscribes");
         unanswered.push_back(command);
     }
 
-    // As a session does.
+    // Like node_session.
     void receive(std::string_view bytes)
     {
         replies.feed(bytes);
@@ -86,16 +86,16 @@ struct greeting {
         else if (result == outcome::ready)
             check_ready();
         else
-            check(!unanswered.empty(), "a greeting that goes on waits for something");
+            check(!unanswered.empty(), "an unfinished handshake waits for a reply");
     }
 
     void take_reply(redis::reply answer)
     {
-        check(!unanswered.empty(), "no reply is wanted that was not asked for");
+        check(!unanswered.empty(), "the handshake takes a reply only after a command");
         const words command = unanswered.front();
         unanswered.pop_front();
         check(answer.front().kind != resp::value_kind::push || command[0] == "SUBSCRIBE",
-            "one reply comes as a push");
+            "only the reply to SUBSCRIBE comes as a push");
         enter(command, answer);
         result = h.on_reply(answer, out);
         take_commands();
@@ -130,17 +130,17 @@ struct greeting {
 
     void check_ready() const
     {
-        check(unanswered.empty(), "a node is ready when everything is answered");
+        check(unanswered.empty(), "a node is ready only when all commands are answered");
         check(said_primary, "a node is ready only as a primary");
         const bool may_queue = has_resp3 && !settings.channel.empty();
-        check(
-            wrong == 0 && scripts == (may_queue ? 4 : 3), "a node is ready only with our scripts");
+        check(wrong == 0 && scripts == (may_queue ? 4 : 3),
+            "a node is ready only with the right scripts");
         check(h.subscribed() == confirmed && (may_queue || !confirmed),
-            "a node keeps a queue only if it says that it tells us of our turn");
+            "a node keeps a queue only if it has confirmed the subscription");
     }
 };
 
-// One reply, more or less, to what was asked last.
+// Roughly one reply to the next unanswered command.
 std::string next_bytes(greeting& g, input& in)
 {
     std::string bytes;
@@ -154,10 +154,10 @@ std::string next_bytes(greeting& g, input& in)
     case 2:
         bytes = in.text(in.byte());
         break;
-    case 3: // as servers do that do not know a command
+    case 3: // servers echo arguments of unknown commands
         bytes = "-ERR unknown command, with " + short_line(in) + secret + short_line(in) + "\r\n";
         break;
-    case 4: // of the other script
+    case 4: // the digest of another script
         if (g.unanswered.front()[0] == "SCRIPT")
             bytes = blob(&script_of(g.unanswered.front()) == &redis::release_script
                              ? redis::renew_script.digest
@@ -185,15 +185,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         g.receive(bytes);
     }
 
-    // The next connection begins anew, and hears the same at once.
+    // The next connection starts again and receives the same bytes in one piece.
     const outcome result = g.result;
     const bool subscribed = g.h.subscribed();
     const std::string run_id = g.h.run_id(), why = g.h.why().text;
     g.start();
-    check(g.unanswered.size() == 1 && g.h.run_id().empty(), "a greeting begins anew");
+    check(g.unanswered.size() == 1 && g.h.run_id().empty(), "a new handshake starts from scratch");
     g.receive(all);
     check(g.result == result && g.h.run_id() == run_id && g.h.why().text == why &&
               g.h.subscribed() == subscribed,
-        "a greeting ends the same way in one piece");
+        "the outcome does not depend on how the bytes are split");
     return 0;
 }

@@ -7,8 +7,8 @@
 
 namespace holdfast::fuzz {
 
-// The bytes of one run, which are spent from the front as choices. When they are used up, every
-// choice is the first one. (Clang's FuzzedDataProvider.h does not come with GCC.)
+// The bytes of one run, consumed from the front as choices. When they are used up, every choice is
+// the first one. (GCC does not have Clang's FuzzedDataProvider.h.)
 class input {
 public:
     input(const std::uint8_t* data, std::size_t size) noexcept

@@ -1,5 +1,5 @@
-// The locker core, under users and a backend that do anything in any order, and books of what must
-// come of it.
+// The locker core, with users and a backend that act in any order, checked against independent
+// records.
 #include "fuzz/locker_world.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ using holdfast::errc;
 
 constexpr core::duration longest_guard = 450ms;
 
-// Whoever uses the locker, and what its backend answers.
+// The user of the locker, and the answers of its backend.
 struct user final : locker_world {
     using locker_world::locker_world;
 
     std::uint64_t last_tag = 0;
     slot_id some_old_lease = 0;
-    const bool clean = in.flag(); // nothing is left to be cleaned up when it closes
+    const bool clean = in.flag(); // no clean-up is under way when the locker closes
 
     void begin_wait()
     {
@@ -62,18 +62,19 @@ struct user final : locker_world {
             if (locker.release(id, ++last_tag, now))
                 releases.insert(last_tag);
             else
-                check(l.gone, "a lease can be released once");
+                check(l.gone, "an existing lease can be released");
             return;
         case 2:
             locker.drop(id, now);
             note();
-            check(!locker.alive(id), "what was dropped is over");
+            check(!locker.alive(id), "a dropped lease is over");
             leases.erase(id);
             return;
-        default: // ids that name nothing any more
+        default: // ids of leases that no longer exist
             locker.drop(some_old_lease, now);
-            check(!locker.release(some_old_lease, 0, now), "nothing cannot be released");
-            check(locker.extend(some_old_lease, now) == errc::not_held, "nor extended");
+            check(!locker.release(some_old_lease, 0, now), "an old lease cannot be released");
+            check(locker.extend(some_old_lease, now) == errc::not_held,
+                "an old lease cannot be extended");
             some_old_lease = id + (slot_id(1) << 63);
         }
     }
@@ -81,14 +82,15 @@ struct user final : locker_world {
     void extend(slot_id id, lease& l)
     {
         const errc refusal = locker.extend(id, now);
-        check((refusal == errc{}) == (locker.must_stop(id) == errc{}), "only a good lease extends");
+        check((refusal == errc{}) == (locker.must_stop(id) == errc{}),
+            "a lease can be extended until its work must stop");
         if (refusal == errc{} && !l.extending) {
             l.extending = true;
             l.extension_sent = now;
         }
     }
 
-    // The backend answers something that is open.
+    // The backend answers one open request.
     void answer()
     {
         if (store.claims.empty())
@@ -169,7 +171,7 @@ struct user final : locker_world {
         case 6:
             now += 1ms * (in.byte() % 64);
             break;
-        default: // sometimes late
+        default: // sometimes wakes late
             now = std::max(now, locker.wake_at() == core::never ? now : locker.wake_at());
             now += in.below(16) == 15 ? 2s : 0s;
         }
@@ -189,20 +191,20 @@ struct user final : locker_world {
             check(!l.working, "closing stops all work");
         begin_wait();
         note();
-        check(waits.empty(), "nobody waits for a closed locker");
+        check(waits.empty(), "a closed locker ends a new wait at once");
         while (!closed) {
-            check(locker.wake_at() != core::never, "closing comes to an end");
+            check(locker.wake_at() != core::never, "a closing locker has a timer until it ends");
             now = std::max(now, locker.wake_at());
             wake();
         }
-        check(now <= began + longest_guard + 500ms, "closing is bounded");
+        check(now <= began + longest_guard + 500ms, "closing ends in bounded time");
         while (!store.unanswered_releases.empty())
             store.end_release(0, {});
         wake();
         check(releases.empty(), "every release has an outcome");
         for (const backend::claim& c : store.claims) {
             check(c.now == backend::stage::ended, "every claim ends");
-            check(c.released == c.granted, "what was granted is given back");
+            check(c.released == c.granted, "every granted claim is released");
         }
         while (!leases.empty()) {
             locker.drop(leases.begin()->first, now);
@@ -213,8 +215,8 @@ struct user final : locker_world {
         locker.add_to(s);
         check(s.held == 0 && s.acquired == s.released + s.lost, "the statistics add up");
         check(s.acquired == store.grants + store.passes && s.handed_over == store.passes,
-            "all that is granted or passed on is acquired, once");
-        check(locker.wake_at() == core::never, "a closed locker sleeps for ever");
+            "every grant and every transfer is acquired once");
+        check(locker.wake_at() == core::never, "a closed locker has no timer");
     }
 };
 

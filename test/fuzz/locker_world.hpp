@@ -38,24 +38,24 @@ private:
     unsigned char calls_ = 0;
 };
 
-// What a user of the locker knows of a lease.
+// A lease as a user of the locker sees it.
 struct lease {
     std::string resource;
     core::duration ttl{}, drift{}, guard{};
     bool working = true; // not yet told to stop
     bool gone = false;
     bool extending = false;
-    core::time_point ends_at = core::never; // at the latest, since it was told to stop
+    core::time_point ends_at = core::never; // the latest end, once work was told to stop
     core::time_point extension_sent{};
 };
 
 struct waiting {
     std::string resource;
-    core::slot_id id = 0; // 0: can not be cancelled any more
+    core::slot_id id = 0; // 0: cannot be cancelled
     std::size_t kind = 0;
 };
 
-// A locker core, and the books of its waits and leases.
+// A locker core, and the records of its waits and leases.
 struct locker_world {
     using effect = core::effect;
     using slot_id = core::slot_id;
@@ -70,10 +70,10 @@ struct locker_world {
     core::time_point now = test::start;
 
     std::map<std::uint64_t, waiting> waits;
-    std::map<slot_id, lease> leases; // whose objects live
+    std::map<slot_id, lease> leases; // leases whose objects exist
     std::map<std::string, std::uint64_t> last_acquired;
-    std::set<slot_id> known_leases;   // all leases that there have ever been
-    std::set<std::uint64_t> releases; // whose outcome is still to come
+    std::set<slot_id> known_leases;   // all leases ever acquired
+    std::set<std::uint64_t> releases; // releases without an outcome yet
     bool closing = false, closed = false;
 
     void note()
@@ -89,13 +89,13 @@ struct locker_world {
         case core::effect_kind::acquired:
             return on_acquired(e);
         case core::effect_kind::wait_ended:
-            check(waits.erase(e.tag) == 1, "a wait ends once");
+            check(waits.erase(e.tag) == 1, "a wait ends only once");
             return;
         case core::effect_kind::released:
-            check(releases.erase(e.tag) == 1, "a release ends once");
+            check(releases.erase(e.tag) == 1, "a release ends only once");
             return;
         case core::effect_kind::closed:
-            check(closing && !closed, "a locker is closed once");
+            check(closing && !closed, "a locker closes only once");
             closed = true;
             return;
         case core::effect_kind::must_stop:
@@ -103,58 +103,60 @@ struct locker_world {
         case core::effect_kind::extended:
             break;
         }
-        check(leases.contains(e.lease), "what is told of a lease is of one that lives");
+        check(leases.contains(e.lease), "an effect of a lease is of an existing one");
         lease& l = leases[e.lease];
-        check(!l.gone, "nothing is heard of a lease that is gone");
+        check(!l.gone, "there is no effect of a lease that is gone");
         if (e.kind == core::effect_kind::extended) {
-            check(l.extending, "an extension ends once");
+            check(l.extending, "an extension ends only once");
             l.extending = false;
             if (e.reason == errc{})
-                check(told(e.lease) >= l.extension_sent + l.ttl - l.drift, "extended is longer");
+                check(told(e.lease) >= l.extension_sent + l.ttl - l.drift,
+                    "an extended lease lasts a full ttl");
             return;
         }
-        check(e.kind == core::effect_kind::gone || l.working, "work is told to stop once");
+        check(e.kind == core::effect_kind::gone || l.working, "work is told to stop only once");
         l.working = false;
         l.gone = e.kind == core::effect_kind::gone;
     }
 
     void on_acquired(const effect& e)
     {
-        check(waits.contains(e.tag), "a wait ends once");
+        check(waits.contains(e.tag), "a wait ends only once");
         const waiting w = waits[e.tag];
         waits.erase(e.tag);
         for (const auto& [id, other] : leases)
-            check(!other.working || other.resource != w.resource, "one works under a resource");
-        check(last_acquired[w.resource] < e.tag, "first come, first served");
+            check(!other.working || other.resource != w.resource,
+                "one holder at a time works on a resource");
+        check(last_acquired[w.resource] < e.tag, "waits are served in order");
         for (const auto& [tag, other] : waits)
-            check(tag > e.tag || other.resource != w.resource, "nobody is passed over");
-        check(!closing, "nothing is acquired when a locker closes");
-        check(!leases.contains(e.lease), "a new lease has a new name");
+            check(tag > e.tag || other.resource != w.resource, "no earlier wait is skipped");
+        check(!closing, "a closing locker acquires no lease");
+        check(!leases.contains(e.lease), "a new lease has a new id");
         last_acquired[w.resource] = e.tag;
         const core::lease_params t = core::terms_of(kinds[w.kind]);
-        check(e.fence == claim_of(e.lease).fence, "each holder has a fencing token of its own");
+        check(e.fence == claim_of(e.lease).fence, "each holder has its own fencing token");
         check_claim(e.lease, w, t);
         leases[e.lease] = {
             .resource = w.resource, .ttl = t.ttl, .drift = t.drift, .guard = t.guard};
     }
 
-    // Whether what is behind a new lease is good for whoever has it now.
+    // Checks that the claim of a new lease is right for its new holder.
     void check_claim(slot_id id, const waiting& w, const core::lease_params& t)
     {
         const backend::claim& c = claim_of(id);
-        check(known_leases.insert(id).second, "what was acquired is not acquired again");
-        check(
-            c.now == backend::stage::held && c.resource == w.resource, "it is what was asked for");
+        check(known_leases.insert(id).second, "a lease is acquired only once");
+        check(c.now == backend::stage::held && c.resource == w.resource,
+            "a lease is on the resource that was asked for");
         check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.guard == t.guard,
-            "it is what was asked for, also when others have asked");
+            "a lease has the terms of its own wait, even if another wait began the claim");
         check(c.told - t.guard > now, "a lease is long enough to be useful");
         if (c.holder_before == 0)
             return;
         check(leases.contains(c.holder_before) && leases[c.holder_before].gone,
-            "a lease is handed over by who has let it go");
+            "a lease is transferred only after its holder has let it go");
         check(c.passes <= t.handoff_limit || c.looking,
-            "others have their turn, unless it is just being asked whether there are any");
-        check(now - c.granted_at < t.handoff_time, "others have their turn in time");
+            "the number of transfers is limited, except while a probe for waiters is under way");
+        check(now - c.granted_at < t.handoff_time, "the time for transfers is limited");
     }
 
     const backend::claim& claim_of(slot_id id) const
@@ -162,11 +164,11 @@ struct locker_world {
         const auto& all = store.claims;
         const auto found = std::find_if(
             all.rbegin(), all.rend(), [id](const backend::claim& c) { return c.tag == id; });
-        check(found != all.rend(), "every lease comes of a claim, and has it for itself");
+        check(found != all.rend(), "every lease has a claim of its own");
         return *found;
     }
 
-    // The validity of the claim behind a lease, as the backend has told it.
+    // The validity of a lease's claim, as reported by the backend.
     core::time_point told(slot_id id) const { return claim_of(id).told; }
 
     void check_books()
@@ -175,24 +177,25 @@ struct locker_world {
         locker.add_to(s);
         check(s.waiting == waits.size(), "the statistics count the waits");
         for (auto& [id, l] : leases) {
-            check(l.working == (locker.must_stop(id) == errc{}), "must_stop() says the same");
-            // What was handed over is its next holder's.
+            check(l.working == (locker.must_stop(id) == errc{}), "must_stop() agrees with effects");
+            // A transferred claim belongs to its next holder.
             const core::time_point end = l.gone ? core::long_ago : told(id);
-            check(locker.valid_until(id) <= end, "a lease ends when its claim does");
-            check(!locker.held(id, now) || now < end, "what has ended is not held");
+            check(locker.valid_until(id) <= end, "a lease ends no later than its claim");
+            check(!locker.held(id, now) || now < end, "a lease that has ended is not held");
             check(locker.valid_until(id) <= l.ends_at, "once work must stop, the end stays");
             if (!l.working)
                 l.ends_at = locker.valid_until(id);
-            check(!l.gone || !locker.held(id, now), "what is gone is not held");
+            check(!l.gone || !locker.held(id, now), "a lease that is gone is not held");
         }
     }
 
-    // As a shell does. The time to stop is then told by the clock, whatever the backend says.
+    // Wakes the locker like the I/O layer. Work must then stop by the clock, even if the backend
+    // reports nothing.
     void wake()
     {
         locker.wake(now);
         note();
-        check(locker.wake_at() > now, "a core that was woken can sleep");
+        check(locker.wake_at() > now, "a core is not due again at once after a wake()");
         for (const auto& [id, l] : leases)
             check(!l.working || now < locker.valid_until(id) - l.guard, "work stops in time");
     }

@@ -1,4 +1,4 @@
-// The backend in memory: two lockers on one store, compared with the simplest model of it.
+// The in-memory backend: two lockers on one store, compared with a simple model.
 #include "memory/memory_core.hpp"
 
 #include "fuzz/checks.hpp"
@@ -49,15 +49,15 @@ struct world {
         return found != model.end() && found->second.tag == tag && found->second.until > now;
     }
 
-    // The one event that must have come.
-    backend_event expect(std::size_t who, event_kind kind, std::uint64_t tag)
+    // The next event, which must have this kind and tag.
+    backend_event expect(std::size_t client, event_kind kind, std::uint64_t tag)
     {
-        const std::optional<backend_event> e = cores[who].next_event();
-        check(e && e->kind == kind && e->tag == tag, "what the model expects happens");
+        const std::optional<backend_event> e = cores[client].next_event();
+        check(e && e->kind == kind && e->tag == tag, "the event that the model expects happens");
         return *e;
     }
 
-    void attempt(std::size_t who)
+    void attempt(std::size_t client)
     {
         const std::string resource(1 + in.below(3), static_cast<char>('A' + in.below(64)));
         static constexpr core::duration ttls[] = {1ms, 20ms, 300ms, 24h};
@@ -71,109 +71,110 @@ struct world {
 
         const auto found = model.find(resource);
         const bool is_free = found == model.end() || found->second.until <= now;
-        const core::claim_id id = cores[who].attempt(tag, resource, token, terms, now);
+        const core::claim_id id = cores[client].attempt(tag, resource, token, terms, now);
         if (!is_free) {
-            check(expect(who, event_kind::refused, tag).reason == errc::contended,
-                "a refusal says why");
+            check(expect(client, event_kind::refused, tag).reason == errc::contended,
+                "a refusal has the right reason");
             return;
         }
-        const backend_event granted = expect(who, event_kind::granted, tag);
+        const backend_event granted = expect(client, event_kind::granted, tag);
         check(granted.valid_until == now + terms.ttl - terms.drift, "a lease lasts its ttl");
         check(granted.fence && *granted.fence > last_fence, "fencing tokens grow");
         last_fence = *granted.fence;
         model[resource] = {tag, now + ttl};
-        claims[who][tag] = {id, resource, terms};
+        claims[client][tag] = {id, resource, terms};
     }
 
-    auto choose(std::size_t who)
+    auto choose(std::size_t client)
     {
-        auto& mine = claims[who];
+        auto& mine = claims[client];
         return std::next(mine.begin(), static_cast<std::ptrdiff_t>(in.wide() % mine.size()));
     }
 
-    void renew(std::size_t who)
+    void renew(std::size_t client)
     {
-        const auto& [tag, c] = *choose(who);
-        cores[who].renew({&c.id, 1}, in.flag(), now);
+        const auto& [tag, c] = *choose(client);
+        cores[client].renew({&c.id, 1}, in.flag(), now);
         if (!owns(tag, c.resource)) {
-            expect(who, event_kind::lost, tag);
+            expect(client, event_kind::lost, tag);
             return;
         }
         model[c.resource].until = now + c.terms.ttl;
-        check(
-            expect(who, event_kind::validity, tag).valid_until == now + c.terms.ttl - c.terms.drift,
-            "a renewal lasts the ttl");
+        check(expect(client, event_kind::validity, tag).valid_until ==
+                  now + c.terms.ttl - c.terms.drift,
+            "a renewed lease lasts its ttl");
     }
 
-    // Another holder in the same process.
-    void pass(std::size_t who)
+    // Transfers a lease to another holder in the same process.
+    void pass(std::size_t client)
     {
-        const auto chosen = choose(who);
+        const auto chosen = choose(client);
         const claim c = chosen->second;
         if (const auto found = model.find(c.resource);
             found != model.end() && found->second.tag == chosen->first)
             found->second.tag = last_tag + 1;
-        claims[who].erase(chosen);
-        const auto fence = cores[who].transfer(c.id, ++last_tag);
+        claims[client].erase(chosen);
+        const auto fence = cores[client].transfer(c.id, ++last_tag);
         check(fence && *fence > last_fence, "fencing tokens grow with each holder");
         last_fence = *fence;
-        claims[who][last_tag] = c;
+        claims[client][last_tag] = c;
     }
 
-    void release(std::size_t who)
+    void release(std::size_t client)
     {
-        const auto chosen = choose(who);
+        const auto chosen = choose(client);
         const auto& [tag, c] = *chosen;
         const bool ours = owns(tag, c.resource);
-        cores[who].release(c.id, now);
+        cores[client].release(c.id, now);
         const auto outcome = ours ? release_outcome::released : release_outcome::expired;
-        check(expect(who, event_kind::released, tag).outcome == outcome,
-            "a release says what it did");
+        check(expect(client, event_kind::released, tag).outcome == outcome,
+            "a release has the right outcome");
         if (ours)
             model.erase(c.resource);
-        claims[who].erase(chosen);
+        claims[client].erase(chosen);
     }
 
-    void watch(std::size_t who)
+    void watch(std::size_t client)
     {
         const std::string resource(1, static_cast<char>('A' + in.below(64)));
         const auto found = model.find(resource);
-        cores[who].watch(++last_tag, resource, now);
-        const core::time_point frees = expect(who, event_kind::free_hint, last_tag).valid_until;
+        cores[client].watch(++last_tag, resource, now);
+        const core::time_point frees = expect(client, event_kind::free_hint, last_tag).valid_until;
         if (found != model.end() && found->second.until > now)
-            check(frees == found->second.until, "a watch tells the end");
+            check(frees == found->second.until, "a watch reports the end of the lease");
         else
-            check(frees <= now, "a free resource is free now");
+            check(frees <= now, "a watch reports a free resource as free now");
     }
 
     void step()
     {
-        const std::size_t choice = in.byte(), who = choice & 1;
+        const std::size_t choice = in.byte(), client = choice & 1;
         switch (choice / 2 % 6) {
         case 0:
         case 1:
-            attempt(who);
+            attempt(client);
             break;
         case 2:
-            if (!claims[who].empty())
-                renew(who);
+            if (!claims[client].empty())
+                renew(client);
             break;
         case 3:
-            if (!claims[who].empty())
-                release(who);
+            if (!claims[client].empty())
+                release(client);
             break;
         case 4:
-            if (choice >= 192 && !claims[who].empty())
-                pass(who);
+            if (choice >= 192 && !claims[client].empty())
+                pass(client);
             else
-                watch(who);
+                watch(client);
             break;
         default:
             now += 1ms * (in.byte() + 1);
         }
         for (auto& c : cores) {
-            check(!c.next_event(), "nothing happens that was not asked for");
-            check(c.drained() && c.wake_at() == core::never, "memory has nothing to wait for");
+            check(!c.next_event(), "there is no event without a call");
+            check(c.drained() && c.wake_at() == core::never,
+                "the memory backend has no clean-up and no timer");
         }
     }
 };
@@ -186,9 +187,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     world w(in);
     while (!in.empty())
         w.step();
-    for (std::size_t who : {0u, 1u}) {
-        while (!w.claims[who].empty())
-            w.release(who);
+    for (std::size_t client : {0u, 1u}) {
+        while (!w.claims[client].empty())
+            w.release(client);
     }
     return 0;
 }

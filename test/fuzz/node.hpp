@@ -19,29 +19,29 @@
 
 namespace holdfast::fuzz {
 
-// A node, and the connection to it. It does what a server does, or what the fuzzer wants instead.
-// It sees each command when the core queues it, and each reply as the core will.
+// A node and the connection to it. It acts like a server, or as the fuzzer wants. It reads each
+// command when the core queues it, and each reply in the same order as the core.
 class node {
 public:
     struct command {
         words text;
-        core::time_point queued{}; // and from then on when its last byte was sent
-        bool in_renewal = false;   // queued while a renewal was asked for
-        bool confirms = false;     // what was handed over; the books say so
-        std::uint64_t end = 0;     // the place of its last byte in the stream
+        core::time_point queued{}; // later: when its last byte was sent
+        bool in_renewal = false;   // queued in a call of renew()
+        bool confirms = false;     // confirms a turn; set by on_queued
+        std::uint64_t end = 0;     // the offset after its last byte in the stream
     };
     struct held_key {
         std::string token;
         core::time_point until{};
-        core::time_point queued{}; // the request that it was set or renewed by
+        core::time_point queued{}; // of the request that set or renewed it
         core::duration ttl{};
     };
 
     core::connection* link = nullptr;
     std::string run_id;
     std::map<std::string, held_key> keys;
-    std::map<std::string, std::deque<std::string>> queues; // by key: the places of those who wait
-    bool others_listen = false; // the clients of other processes, to their notifications
+    std::map<std::string, std::deque<std::string>> queues; // by key: the places of the waiters
+    bool others_listen = false; // the clients of other processes have subscribed
     bool ever_disconnected = false;
     std::function<void(command&)> on_queued;
     std::function<void()> on_closed;
@@ -52,7 +52,7 @@ public:
     bool wants_to_open() const { return state_ == state::opening; }
     bool is_quiet() const { return is_open() && unanswered_.empty() && answers.empty(); }
 
-    // Opens and closes as the core wants, like a shell; true if it has closed.
+    // Opens and closes the connection as the core wants, like the I/O layer; true if it has closed.
     bool follow(core::time_point now)
     {
         if (state_ == state::closed && link->wants_open())
@@ -89,7 +89,7 @@ public:
         on_closed();
     }
 
-    // Reads what the core has queued since the last time.
+    // Reads the commands that the core has queued since the last call.
     void look(core::time_point now, bool in_renewal)
     {
         if (!is_open() || !link->wants_open())
@@ -99,7 +99,7 @@ public:
         queued_ += fresh.size();
         commands_.feed(fresh);
         while (commands_.next() == resp::reader::status::reply) {
-            // Commands are queued as a whole, so all of them end here at the latest.
+            // The core queues only whole commands, so each ends here at the latest.
             unanswered_.push_back({words_of(commands_.reply()), now, in_renewal, false, queued_});
             if (unanswered_.back().text[0] == "SUBSCRIBE")
                 wanted_ = unanswered_.back().text[1];
@@ -122,7 +122,7 @@ public:
         seen_ -= n;
     }
 
-    // The next command that has arrived and was not executed, or null.
+    // The next command that has arrived and has not been executed, or null.
     const command* next() const
     {
         if (executed_ == unanswered_.size() || unanswered_[executed_].end > written_)
@@ -133,30 +133,30 @@ public:
     void answer(std::string_view reply)
     {
         answers += reply;
-        answers += notices_; // what it has told itself comes behind
+        answers += notices_; // notifications caused by the command come after its reply
         notices_.clear();
         ++executed_;
     }
 
-    // What has been sent and not answered.
+    // The queued commands without an answer.
     const std::deque<command>& unanswered() const { return unanswered_; }
 
-    // On which the core wants to be notified; empty if it has not said so on this connection.
+    // The channel of the core's notifications; empty if it has not subscribed on this connection.
     const std::string& channel() const { return wanted_; }
 
     std::string execute(core::time_point now);
-    // Gives a key to the first of those who wait for it; false if there is none.
+    // Hands a key off to the first waiter that listens; false if there is none.
     bool hand_over(const std::string& key, core::duration ttl, core::time_point now);
     void notify(const std::string& place);
-    // Whoever held a key before lets it go.
+    // The holder of a key releases it.
     void let_go(const std::string& key, core::time_point now);
     void send_notices() { answers += std::exchange(notices_, {}); }
 
-    // Lets so many bytes arrive at the core. The callers look() before and after.
+    // Delivers up to this many bytes to the core. The callers call look() before and after.
     void deliver(std::size_t most, core::time_point now, const std::function<void()>& look_at_all);
 
     std::string answers;
-    bool sure = true; // while on_reply: whether the core has certainly heard this reply
+    bool sure = true; // during on_reply: whether the core has certainly read this reply
 
 private:
     enum class state { closed, opening, open };
@@ -165,7 +165,7 @@ private:
 
     void mirror(std::string_view bytes);
     bool publish(const std::string& place);
-    void changed(const std::string& key); // whoever has asked for it is told, once
+    void changed(const std::string& key); // sends an invalidation if the core tracks the key
     std::string pass_on(const words& text, core::time_point now);
     std::string join(const words& text);
     std::string enqueue(const words& text, core::time_point queued, core::time_point now);
@@ -179,14 +179,14 @@ private:
     std::size_t seen_ = 0; // of the core's output
     std::uint64_t queued_ = 0, written_ = 0;
     resp::reader commands_, replies_;
-    std::deque<command> unanswered_; // and the first few of them executed
-    std::size_t executed_ = 0;
-    std::string wanted_;  // the channel that the core has asked for
-    std::string channel_; // the same, when the node has heard of it
-    std::string notices_; // to it, when the command at hand is answered
+    std::deque<command> unanswered_;
+    std::size_t executed_ = 0; // the first ones of these
+    std::string wanted_;       // the channel that the core has subscribed to
+    std::string channel_;      // the same, once the node has executed the command
+    std::string notices_;      // pushes to send after the reply to the present command
     std::set<std::string> tracked_;
-    bool caching_ = false;    // the next command is one whose key is tracked
-    bool subscribed_ = false; // the core has had the answer
+    bool caching_ = false;    // the key of the next command is tracked
+    bool subscribed_ = false; // the core has received the answer to SUBSCRIBE
 };
 
 inline void node::deliver(
@@ -218,7 +218,7 @@ inline void node::mirror(std::string_view bytes)
             continue;
         subscribed_ = subscribed_ || greets;
         if (unanswered_.empty()) {
-            check(!sure, "a reply that nobody asked for ends the connection");
+            check(!sure, "an unexpected reply ends the connection");
             return;
         }
         const command c = unanswered_.front();
@@ -226,7 +226,7 @@ inline void node::mirror(std::string_view bytes)
         executed_ -= executed_ > 0 ? 1 : 0;
         on_reply(c, reply);
     }
-    check(replies_.problem().empty() || !sure, "a bad reply ends the connection");
+    check(replies_.problem().empty() || !sure, "a malformed reply ends the connection");
 }
 
 } // namespace holdfast::fuzz

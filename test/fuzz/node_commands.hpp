@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-// What a node does when it executes a command: as a server does.
+// The execution of commands by a node, as by a server.
 namespace holdfast::fuzz {
 
 inline std::chrono::milliseconds ms(const std::string& digits)
@@ -64,8 +64,8 @@ inline void node::let_go(const std::string& key, core::time_point now)
     send_notices();
 }
 
-// The script `pass_on`: key, queue, token, ttl of a hand-over, place; or key, queue, window, token,
-// ttl, place, what the window says, and its ttl.
+// The script `pass_on`: key, queue, token, ttl of a hand-off, place; or key, queue, window, token,
+// ttl, place, value of the window, and its ttl.
 inline std::string node::pass_on(const words& text, core::time_point now)
 {
     const std::string& token = argument(text, 0);
@@ -87,8 +87,8 @@ inline std::string node::pass_on(const words& text, core::time_point now)
     return number(1);
 }
 
-// The script `enqueue`: key, queue, window; as above, then the ttl of the key and that of the
-// queue.
+// The script `enqueue`: key, queue, window, token, ttl of a hand-off, place, ttl of the key, ttl of
+// the queue.
 inline std::string node::enqueue(const words& text, core::time_point queued, core::time_point now)
 {
     std::deque<std::string>& queue = queues[text[3]];

@@ -1,5 +1,5 @@
-// Pushes between replies: hints that nobody asked for come at any time, and every reply still finds
-// its request, in order, however the bytes arrive.
+// Pushes between replies: pushes come at any time, and every reply still finds its request in
+// order, however the bytes are split.
 #include "redis/node_session.hpp"
 
 #include "fuzz/checks.hpp"
@@ -42,13 +42,13 @@ std::string in_words(const std::string& reply)
 {
     resp::reader r;
     r.feed(reply);
-    check(r.next() == resp::reader::status::reply, "a made-up reply is one");
+    check(r.next() == resp::reader::status::reply, "a generated reply is well formed");
     std::string out;
     describe(out, r.reply());
     return out;
 }
 
-// A session, the node at its other end, and the one who asks.
+// A session, its node and its owner.
 struct world final : redis::session_owner {
     explicit world(input& choices) : in(choices) {}
 
@@ -56,35 +56,35 @@ struct world final : redis::session_owner {
     redis::node_session session{0, settings(), *this, 1};
     core::time_point now = holdfast::test::start;
     resp::reader commands;
-    std::string on_its_way; // from the node
+    std::string on_its_way; // bytes from the node
     bool ready = false, down = false;
-    bool greeting = true; // what comes before its end, or with it, may be told of or not
+    bool greeting = true; // pushes during the handshake may be reported or not
     struct expected {
         std::uint64_t reference;
-        std::string reply; // in words; nothing while the node has not answered
+        std::string reply; // in words; empty until the node has answered
     };
     std::deque<expected> unanswered;
-    std::size_t answered = 0; // of these
+    std::size_t answered = 0; // of these, by the node
     std::uint64_t last_reference = 0;
-    std::deque<std::string> pushes; // on their way to a session that is ready, in words
+    std::deque<std::string> pushes; // under way to a ready session, in words
 
     std::string admit(std::size_t) override { return {}; }
 
     void on_push(std::size_t, redis::reply push, core::time_point) override
     {
-        check(push.front().kind == resp::value_kind::push, "only pushes come unasked");
-        check(ready && !down, "a push is told of on a good connection");
+        check(push.front().kind == resp::value_kind::push, "only pushes are reported as pushes");
+        check(ready && !down, "pushes are reported only on a ready connection");
         std::string told;
         describe(told, push);
         check(greeting || (!pushes.empty() && told == pushes.front()),
-            "pushes are told of in order, as they came");
+            "pushes are reported unchanged and in order");
         if (!greeting)
             pushes.pop_front();
     }
 
     void on_ready(std::size_t, core::time_point) override
     {
-        check(!ready, "a session gets ready once");
+        check(!ready, "a session gets ready only once");
         ready = true;
     }
 
@@ -105,15 +105,16 @@ struct world final : redis::session_owner {
     void on_orphaned(std::size_t, const redis::request& r, core::time_point) override
     {
         check(!down && !unanswered.empty() && r.reference == unanswered.front().reference,
-            "orphans are told of in order, before the node is down");
-        check(session.now() == redis::node_session::reachability::down, "nobody sends from here");
+            "orphans are reported in order, before the node is down");
+        check(session.now() == redis::node_session::reachability::down,
+            "a session that reports orphans sends no more");
         unanswered.pop_front();
         answered -= answered > 0 ? 1 : 0;
     }
 
     void on_down(std::size_t, core::time_point) override
     {
-        check(!down, "a session goes down once");
+        check(!down, "a session goes down only once");
         down = true;
     }
 
@@ -132,7 +133,7 @@ struct world final : redis::session_owner {
             push();
     }
 
-    // Lets bytes arrive, as many at a time as the input says.
+    // Delivers bytes in pieces chosen by the input.
     void deliver(std::size_t most)
     {
         while (!on_its_way.empty() && session.wants_open() && most > 0) {
@@ -160,7 +161,7 @@ struct world final : redis::session_owner {
             }
             deliver(on_its_way.size());
         }
-        check(ready && !down && session.keeps_queue(), "pushes do not disturb a greeting");
+        check(ready && !down && session.keeps_queue(), "pushes do not disturb a handshake");
         greeting = false;
     }
 
@@ -205,15 +206,15 @@ struct world final : redis::session_owner {
         }
         deliver(on_its_way.size());
         check(unanswered.empty() && session.outstanding() == 0, "every request gets a reply");
-        check(pushes.empty(), "every push is told of");
+        check(pushes.empty(), "every push is reported");
         check(!down && session.wants_open() && !session.stats().last_error.failed() == !failed(),
-            "a good node stays connected");
+            "a correct node stays connected");
     }
 
-    // The last reply may have been an error, which is remembered as the node's.
+    // Whether the last reply was an error, which the statistics keep.
     bool failed() const { return session.stats().last_error == errc::node_error; }
 
-    // What is no reply ends the connection, and all that was under way on it.
+    // A malformed reply ends the connection and all its requests.
     void break_off(bool inside)
     {
         ask();
@@ -221,7 +222,8 @@ struct world final : redis::session_owner {
         on_its_way = inside ? "*1\r\n>1\r\n+x\r\n" : ">1\r\n?";
         deliver(on_its_way.size());
         check(down && !session.wants_open(), "a push in the wrong place ends the connection");
-        check(unanswered.empty() && session.outstanding() == 0, "its requests are orphans");
+        check(unanswered.empty() && session.outstanding() == 0,
+            "all requests of an ended connection are orphans");
         session.closed(boost::asio::error::operation_aborted, now);
     }
 };

@@ -1,5 +1,5 @@
-// The Redlock core over nodes that answer, lie, stammer, are slow or break off, compared with books
-// of what really went over the wires.
+// The Redlock core with nodes that answer correctly or wrongly, repeat replies, are slow or close
+// connections. It is compared with records of the bytes on the wire.
 #include "fuzz/redlock_world.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using holdfast::errc;
 
 constexpr core::duration longest_ttl = 60s;
 
-// Whoever uses the core, and whatever happens to its nodes.
+// The user of the core, and the faults of its nodes.
 struct user final : redlock_world {
     using redlock_world::redlock_world;
 
@@ -53,7 +53,7 @@ struct user final : redlock_world {
             still->second.id = id;
     }
 
-    // The open claim of that stage which the input chooses, or null.
+    // An open claim in this stage, chosen by the input, or null.
     claim_book* choose(stage wanted)
     {
         std::vector<claim_book*> all;
@@ -69,7 +69,7 @@ struct user final : redlock_world {
         const core::claim_id id = b.id;
         end(b);
         act([&] {
-            check(redlock.pending_error(id) != errc{}, "what is abandoned has a reason");
+            check(redlock.pending_error(id) != errc{}, "an open attempt has a pending error");
             redlock.abandon(id, now);
         });
     }
@@ -95,7 +95,7 @@ struct user final : redlock_world {
             act([&] { redlock.renew(some, in.flag(), now); }, true);
     }
 
-    // Another holder in this process.
+    // Transfers a lease to another holder in this process.
     void pass_on(claim_book& b)
     {
         tagged.erase(b.tag);
@@ -111,7 +111,7 @@ struct user final : redlock_world {
         looking = 0;
     }
 
-    // Who is in another process wants A as well, holds it, or lets it go.
+    // A client of another process takes the key of A, queues for it, or releases it.
     void be_another(node& n, std::size_t variant)
     {
         static const std::string another = "another" + std::string(32 - 7, '.');
@@ -126,7 +126,7 @@ struct user final : redlock_world {
         }
     }
 
-    // Tells somebody that it is his turn, who knows that it need not be true.
+    // Sends a waiter a false notification of its turn, which waiters must expect.
     void mislead(node& n)
     {
         for (const auto& [key, queue] : n.queues) {
@@ -187,7 +187,7 @@ void user::misbehave(node& n)
         n.queues.clear();
         n.run_id = "run" + std::to_string(in.below(4));
         return;
-    case 7: // as servers do that do not know a command
+    case 7: // servers echo arguments of unknown commands
         if (n.next() == nullptr)
             return;
         made_up = "-" + std::string(in.one_of(errors)) + ", with args beginning with: ";
@@ -263,7 +263,7 @@ void user::step()
     }
 }
 
-// Everything is given back; then nothing is left, of requests and, if they were honest, of keys.
+// Releases all claims. Then no request must be left and, if the nodes were honest, no key.
 void user::finish()
 {
     while (claim_book* const b = choose(stage::asking))
@@ -276,29 +276,29 @@ void user::finish()
             for (node& n : nodes)
                 serve(n);
         }
-        pass(500ms); // the longest that a release is waited for
+        pass(500ms); // the longest time that the core waits for a release
         check(open.empty(), "every claim ends");
         for (const node& n : nodes) {
             for (const auto& [name, k] : n.keys)
                 check(!honest || !k.token.starts_with(token_start) || k.queued + k.ttl <= now ||
                           k.until <= now,
-                    "no key is left behind");
+                    "no key of ended claims is left");
             for (const auto& [name, queue] : n.queues) {
                 const bool has_ours = std::any_of(queue.begin(), queue.end(),
                     [](const std::string& place) { return place.starts_with(token_start); });
                 check(!honest || tricked || n.ever_disconnected || !has_ours,
-                    "nobody who has gone is left in a queue");
+                    "no place of ended claims is left in a queue");
             }
         }
         jump(2 * longest_ttl);
-        check(redlock.drained(), "what is over leaves nothing to do");
+        check(redlock.drained(), "no clean-up is left after the end of all claims");
     }
     check_reasons();
     act([&] { redlock.close(now); });
-    check(open.empty() && redlock.drained(), "closing ends all that is under way");
+    check(open.empty() && redlock.drained(), "closing ends all claims and the clean-up");
     now += 2 * longest_ttl;
     wake();
-    check(redlock.wake_at() == core::never, "a closed core sleeps for ever");
+    check(redlock.wake_at() == core::never, "a closed core has no timer");
     for (const node& n : nodes)
         check(!n.link->wants_open(), "a closed core wants no connection");
 }

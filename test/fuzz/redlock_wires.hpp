@@ -20,11 +20,10 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of who waits
+inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of a waiter
 inline constexpr std::string_view token_start = "7e57c0de7e57c0de7e57";
 
-// A Redlock core, its nodes, and the books of its claims, which are kept by what goes over the
-// wires.
+// A Redlock core, its nodes, and the records of its claims according to the bytes on the wire.
 struct redlock_wires {
     using stage = claim_book::stage;
 
@@ -59,20 +58,20 @@ struct redlock_wires {
     }
 
     input& in;
-    const bool honest; // nodes that are slow and unreliable, but never wrong
+    const bool honest; // the nodes may be slow and unreliable, but give no wrong answers
     std::vector<node> nodes;
     redis::redlock_core redlock;
     core::time_point now = test::start;
     std::map<std::uint64_t, claim_book> open;      // by name; not yet ended
-    std::map<std::uint64_t, std::uint64_t> tagged; // the names, by the tag that they have now
-    std::uint64_t looking = 0; // the name of whose others are looked for in this call
-    std::map<std::size_t, std::deque<std::uint64_t>> looks; // by node, not answered: names
-    std::map<std::size_t, std::set<std::string>> places;    // by node: in its queues, ever
+    std::map<std::uint64_t, std::uint64_t> tagged; // names by present tag
+    std::uint64_t looking = 0; // the name of the claim that is probed for waiters in this call
+    std::map<std::size_t, std::deque<std::uint64_t>> looks; // by node: names in unanswered probes
+    std::map<std::size_t, std::set<std::string>> places;    // by node: all places ever in a queue
 
     // The open claim of a token, or null.
     claim_book* find(const std::string& token)
     {
-        check(token.starts_with(token_start), "a token is sent as it was given");
+        check(token.starts_with(token_start), "an owner token is sent unchanged");
         const auto found = open.find(std::stoul(token.substr(token_start.size())));
         return found == open.end() ? nullptr : &found->second;
     }
@@ -84,11 +83,11 @@ struct redlock_wires {
             return;
         if (text[0] == "SET") {
             claim_book* const b = find(text[2]);
-            check(b != nullptr, "nothing is set for what has ended");
+            check(b != nullptr, "there is no SET for an ended claim");
             check(text.size() == 6 && text[1] == b->resource && text[3] == "NX" &&
                       text[4] == "PX" &&
                       std::chrono::milliseconds(std::stoll(text[5])) == b->terms.ttl,
-                "a SET says what was asked for");
+                "a SET has the arguments of its attempt");
             b->asked(at, c.in_renewal);
             if (b->queued && b->now == stage::asking)
                 b->deadline = limit_of(*b);
@@ -96,11 +95,11 @@ struct redlock_wires {
             on_call(at, c);
         } else if (text[0] == "ZREM") {
             check(places.contains(at) && places.at(at).contains(text[2]),
-                "who leaves a queue stood in it");
+                "only a place in the queue is removed from it");
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looking);
             check(asker != open.end() && text[1] == queue_of(asker->second.resource),
-                "others are looked for when that was asked");
+                "the core looks for waiters only when asked to");
             looks[at].push_back(looking);
         }
     }
@@ -110,16 +109,15 @@ struct redlock_wires {
         return resource + std::string(redis::queue_suffix);
     }
 
-    // A place in a queue that is not the arbiter's, or not for this client.
+    // A place in the queue of a node that is not, or not for this client, the queue node.
     void on_join(std::size_t at, const words& text)
     {
         const claim_book* const b = find(text[4].substr(0, 32));
-        check(b != nullptr && text[3] == queue_of(b->resource),
-            "only what is wanted stands in a queue");
-        check(b->terms.queue != core::queueing::none, "who does not want to wait does not");
+        check(b != nullptr && text[3] == queue_of(b->resource), "only open attempts enter a queue");
+        check(b->terms.queue != core::queueing::none, "only attempts that may wait enter a queue");
         check(text[4].size() > 48 && text[4].substr(48) == nodes[at].channel(),
-            "who waits can be told of it");
-        check(ms(text[5]) > longest_silence, "a queue lasts for longer than anybody is silent");
+            "a waiter has subscribed to the channel of its place");
+        check(ms(text[5]) > longest_silence, "a queue lasts longer than a waiter is silent");
         open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
         places[at].insert(text[4]);
     }
@@ -130,56 +128,58 @@ struct redlock_wires {
         if (calls(text, redis::join_script))
             return on_join(at, text);
         if (calls(text, redis::owner_script))
-            return; // it changes nothing
+            return; // it is read-only
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
         const bool queues = !calls(text, redis::release_script);
         claim_book* const b = find(argument(text, 0));
         if (b != nullptr)
-            check(text[3] == b->resource, "a claim is of its resource");
+            check(text[3] == b->resource, "a script gets the key of its claim");
         if (queues)
             check_place(at, text, b);
         if (!calls(text, redis::enqueue_script))
             return b != nullptr ? b->removing(at) : void();
-        check(b != nullptr, "only what is wanted stands in a queue");
+        check(b != nullptr, "only open attempts enter a queue");
         check(ms(argument(text, 3)) == b->terms.ttl && ms(argument(text, 4)) > longest_silence,
-            "a queue lasts for longer than anybody is silent");
-        check(b->terms.queue != core::queueing::none, "who does not want to wait does not");
+            "a key has its ttl, and a queue lasts longer than a waiter is silent");
+        check(b->terms.queue != core::queueing::none, "only attempts that may wait enter a queue");
         const std::string& place = argument(text, 2);
         b->enqueued(at, std::string_view(place).substr(32, 16));
         b->deadline = limit_of(*b);
         places[at].insert(place);
     }
 
-    // A place in a queue: what the arbiter needs to know to hand a key over.
+    // A place in a queue: the arguments that the queue node needs to hand off a key.
     void check_place(std::size_t at, const words& text, const claim_book* b) const
     {
-        check(text[4] == queue_of(text[3]), "a queue belongs to a key");
-        const auto hand_over = ms(argument(text, 1));
-        check(hand_over <= 500ms && hand_over > 0ms, "a hand-over is confirmed soon");
-        check(b == nullptr || hand_over <= b->terms.ttl, "or lasts as long as a lease");
+        check(text[4] == queue_of(text[3]), "a script gets the queue of its key");
+        const auto hand_off = ms(argument(text, 1));
+        check(hand_off <= 500ms && hand_off > 0ms, "the ttl of a hand-off is short");
+        check(b == nullptr || hand_off <= b->terms.ttl,
+            "the ttl of a hand-off is at most that of a lease");
         const std::string& place = argument(text, 2);
         if (calls(text, redis::pass_on_script) && text[2] == "3")
             check_window(text, b);
         if (calls(text, redis::enqueue_script))
             check(place.size() > 48 && place.starts_with(argument(text, 0)) &&
                       place.substr(48) == nodes[at].channel(),
-                "who waits can be told of it");
+                "a waiter has subscribed to the channel of its place");
         else
             check(place.empty() || (places.contains(at) && places.at(at).contains(place)),
-                "who leaves a queue stood in it");
+                "only a place in the queue is removed from it");
     }
 
-    // What the release of a lease asks for.
+    // The window that the release of a lease asks for.
     static void check_window(const words& text, const claim_book* b)
     {
-        check(text[5] == text[3] + std::string(redis::window_suffix), "a window belongs to a key");
+        check(text[5] == text[3] + std::string(redis::window_suffix),
+            "a script gets the window of its key");
         if (b == nullptr)
             return;
         const core::polling_params& terms = b->terms.polling;
         check(terms.window_ms != 0 && ms(argument(text, 4)) == terms.period() &&
                   ms(argument(text, 3)) == terms.period() - terms.window(),
-            "a window is as long as was asked for");
+            "a window has the length and the period of the terms");
     }
 
     void on_renewal(std::size_t at, node::command& c)
@@ -196,7 +196,7 @@ struct redlock_wires {
             claim_book* const b = find(text[3 + count + 2 * i]);
             check(b != nullptr && text[3 + i] == b->resource &&
                       ms(text[4 + count + 2 * i]) == b->terms.ttl,
-                "a renewal says what was asked for");
+                "a renewal has the arguments of its claims");
             if (c.confirms) {
                 b->confirming(at, text[0] == "EVAL");
                 b->deadline = std::max(b->deadline, limit_of(*b));
@@ -211,8 +211,8 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
-        // A wrong node can answer what has been queued just now, which is never seen once the
-        // connection is closed.
+        // A dishonest node can answer a command that has only just been queued. If the connection
+        // is closed then, this world never sees the command.
         for (auto& [name, b] : open)
             b.blurred = b.blurred || (!sure && !honest);
         if (is_trial(text))
@@ -272,7 +272,7 @@ struct redlock_wires {
         }
     }
 
-    // When an attempt that waits for its turn has done something, or has ended.
+    // The time by which an attempt has ended or, if it is queued, has sent another command.
     core::time_point limit_of(const claim_book& b) const
     {
         const core::duration patience = redlock.patience(b.terms.ttl);

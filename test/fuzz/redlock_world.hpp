@@ -7,16 +7,17 @@
 
 namespace holdfast::fuzz {
 
-// Every call of the core is followed by all that comes of it, and that is compared with the books.
+// After every call of the core all its commands and events are handled, and compared with the
+// records.
 struct redlock_world : redlock_wires {
     using event = core::event_kind;
 
     explicit redlock_world(input& choices) : redlock_wires(choices) { wake(); }
 
     std::set<std::uint64_t> watches;
-    bool tricked = false; // somebody was told of his turn, and it was not
+    bool tricked = false; // a waiter got a false notification
 
-    // Calls the core, and follows up all that comes of it.
+    // Calls the core, and handles all resulting commands and events.
     template <class Call>
     void act(Call call, bool renewing = false)
     {
@@ -44,32 +45,33 @@ struct redlock_world : redlock_wires {
     {
         while (const auto e = redlock.next_event()) {
             if (e->kind == event::free_hint)
-                check(watches.erase(e->tag) == 1, "a watch ends once");
+                check(watches.erase(e->tag) == 1, "a watch ends only once");
             else
                 take(*e);
         }
         for (const auto& [tag, b] : open) {
             b.check_requests();
-            check(!b.removal_seen || b.now == stage::releasing, "what is wanted is not removed");
+            check(!b.removal_seen || b.now == stage::releasing,
+                "the key of an open claim is not deleted");
             check(b.blurred || b.now != stage::held || b.told <= b.bound(),
-                "a lease that has become shorter is told of");
+                "a shorter validity is reported");
         }
     }
 
     void take(const core::backend_event& e)
     {
-        check(tagged.contains(e.tag), "nothing is heard of who has handed a claim over");
+        check(tagged.contains(e.tag), "there is no event for the old tag of a transferred claim");
         const auto found = open.find(tagged[e.tag]);
-        check(found != open.end(), "nothing is heard of a claim that has ended");
+        check(found != open.end(), "there is no event for an ended claim");
         claim_book& b = found->second;
         const bool of_attempt =
             e.kind == event::granted || e.kind == event::refused || e.kind == event::queued;
         const stage expected = of_attempt                  ? stage::asking
                                : e.kind == event::released ? stage::releasing
                                                            : stage::held;
-        check(b.now == expected, "an attempt, and a release, ends once");
-        // A wrong node can answer what has not left yet. If it then breaks its connection as well,
-        // that command is never seen.
+        check(b.now == expected, "an event fits the stage of its claim");
+        // A dishonest node can answer a command that has not been sent yet. If it then closes the
+        // connection, this world never sees the command.
         const bool unseen = b.blurred && !honest;
         switch (e.kind) {
         case event::granted:
@@ -79,31 +81,33 @@ struct redlock_world : redlock_wires {
             [[fallthrough]];
         case event::validity:
             check(e.valid_until <= b.best() || unseen,
-                "a lease lasts as long as a majority has granted");
-            check(e.valid_until > now, "what is valid has not ended");
+                "a lease lasts no longer than a majority has granted");
+            check(e.valid_until > now, "a validity ends in the future");
             check_nodes(b, e.valid_until);
             b.told = e.valid_until;
             return;
         case event::lost:
-            check(b.blurred || b.worst() <= now, "what a majority grants is not lost");
+            check(b.blurred || b.worst() <= now, "a lease that a majority grants is not lost");
             b.told = core::long_ago;
             return;
         case event::refused:
             check(e.reason != errc{} &&
                       (e.reason != errc::contended || b.refusals > 0 || b.queued || unseen),
                 "a refusal has a reason");
-            check(!honest || e.reason != errc::key_conflict, "and no other than there is");
+            check(!honest || e.reason != errc::key_conflict,
+                "there is no key_conflict with honest nodes");
             break;
         case event::released:
             check(
                 e.outcome != release_outcome::released || b.deletions > nodes.size() / 2 || unseen,
-                "released is what a majority has deleted");
+                "the outcome `released` requires deletions by a majority");
             break;
         case event::queued:
-            check(b.queued, "who waits for its turn has asked for it");
+            check(b.queued, "an attempt is reported as queued only if it is in a queue");
             return;
         case event::no_remote_waiters:
-            check(b.found_alone > 0 || unseen, "nobody is alone who was not looked for");
+            check(b.found_alone > 0 || unseen,
+                "no_remote_waiters requires an empty queue in the answer of a node");
             b.found_alone -= std::min<std::size_t>(b.found_alone, 1);
             return;
         case event::free_hint:
@@ -118,7 +122,7 @@ struct redlock_world : redlock_wires {
         open.erase(b.name);
     }
 
-    // Good nodes have what they have granted, for as long as the lease lasts.
+    // Honest nodes keep the key that they have granted as long as the lease lasts.
     void check_nodes(const claim_book& b, core::time_point until) const
     {
         const auto holds_it = [&b, until](const node& n) {
@@ -128,7 +132,7 @@ struct redlock_world : redlock_wires {
         };
         check(!honest || std::count_if(nodes.begin(), nodes.end(), holds_it) >
                              static_cast<std::ptrdiff_t>(nodes.size() / 2),
-            "what is granted is what a majority of the nodes has");
+            "a majority of the nodes has the key of a lease");
     }
 
     void check_exclusion(const claim_book& granted)
@@ -136,19 +140,19 @@ struct redlock_world : redlock_wires {
         for (const auto& [tag, b] : open) {
             check(
                 !honest || b.now != stage::held || b.resource != granted.resource || b.told <= now,
-                "no two leases on one resource at once");
+                "no two leases on one resource are valid at once");
         }
     }
 
     void wake()
     {
         for (unsigned wakes = 0; redlock.wake_at() <= now; ++wakes) {
-            check(wakes < 100, "a core that was woken can sleep");
+            check(wakes < 100, "a core is not due again at once after a wake()");
             act([&] { redlock.wake(now); });
         }
         for (const auto& [tag, b] : open)
-            check(
-                b.now == stage::held || now < b.deadline, "an attempt, and a release, is bounded");
+            check(b.now == stage::held || now < b.deadline,
+                "attempts and releases end in bounded time");
     }
 
     void pass(core::duration d)
@@ -159,7 +163,7 @@ struct redlock_world : redlock_wires {
         now = end;
     }
 
-    // Time passes without anybody noticing, as when the machine was suspended.
+    // Time passes unnoticed, as in a suspension of the machine.
     void jump(core::duration d)
     {
         now += d;
@@ -171,13 +175,13 @@ struct redlock_world : redlock_wires {
     void deliver(node& n, std::size_t most)
     {
         act([&] { n.deliver(most, now, [this] { look(false); }); });
-        for (auto& [name, b] : open) { // who waits goes on as long as the node answers
+        for (auto& [name, b] : open) { // a queued attempt goes on as long as the node answers
             if (b.queued && b.now == stage::asking)
                 b.deadline = limit_of(b);
         }
     }
 
-    // All that a good node does at once.
+    // Runs all pending work of an honest node.
     void serve(node& n)
     {
         for (int rounds = 0; rounds < 4; ++rounds) {

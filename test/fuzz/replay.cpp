@@ -1,5 +1,5 @@
-// Runs a fuzz target over kept inputs, without libFuzzer: what it once found stays found in every
-// build. Arguments: folders, the first of which must have something in it.
+// Runs a fuzz target over stored inputs, without libFuzzer, so that every build tests earlier
+// findings. Arguments: folders, the first of which must not be empty.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -28,7 +28,7 @@ std::vector<fs::path> files_in(const fs::path& folder)
 void run(const fs::path& file)
 {
     std::printf("%s\n", file.c_str());
-    std::fflush(stdout); // the last one named is the one that failed
+    std::fflush(stdout); // after a failure the last name printed is that of the failing input
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// Replies as servers write them, by the choice of an input; and replies in words.
+// Generates replies by the choices of an input, and describes replies in words.
 namespace holdfast::fuzz {
 
 using words = std::vector<std::string>;
@@ -36,7 +36,7 @@ inline std::string short_line(input& in)
 
 void append_value(std::string& out, input& in, unsigned depth = 0);
 
-// `type` with a few elements, each of them made of `each` values.
+// An aggregate of this type with a few elements, each of them made of `each` values.
 inline void append_aggregate(
     std::string& out, char type, input& in, unsigned depth, std::size_t each = 1)
 {
@@ -46,7 +46,7 @@ inline void append_aggregate(
         append_value(out, in, depth + 1);
 }
 
-// One whole value of any type but push. An error is one that a connection survives.
+// One complete value of any type except push. Errors do not end the connection.
 inline void append_value(std::string& out, input& in, unsigned depth)
 {
     switch (in.below(depth < 3 ? 14 : 10)) {
@@ -97,7 +97,7 @@ inline void append_push(std::string& out, input& in)
     append_aggregate(out, '>', in, 0);
 }
 
-// What servers say now and then, and some of what they should not.
+// Some replies of real servers, and some replies that no server should send.
 inline std::string_view common_reply(input& in)
 {
     static constexpr std::string_view table[] = {"+OK\r\n", "_\r\n", "$-1\r\n", ":1\r\n", ":0\r\n",
@@ -117,7 +117,7 @@ inline std::string_view common_reply(input& in)
     return in.one_of(table);
 }
 
-// Our script that a command loads or calls, by its text or its digest.
+// The library's script that a command loads or calls, found by text or digest.
 inline const redis::script& script_of(const words& command)
 {
     static constexpr const redis::script* ours[] = {&redis::release_script, &redis::renew_script,
@@ -127,7 +127,7 @@ inline const redis::script& script_of(const words& command)
         if (named == (command.front() == "EVALSHA" ? s->digest : s->text))
             return *s;
     }
-    check(false, "only our own scripts are called");
+    check(false, "only the library's own scripts are called");
     return *ours[0];
 }
 
@@ -136,13 +136,13 @@ inline bool calls(const words& command, const redis::script& s)
     return command.front().starts_with("EVAL") && &script_of(command) == &s;
 }
 
-// Of the call of a script: what follows its keys.
+// The argument number `i` of a script call, after its keys.
 inline const std::string& argument(const words& command, std::size_t i)
 {
     return command.at(3 + std::stoul(command[2]) + i);
 }
 
-// Whether a command is only tried, on a key that nobody has.
+// Whether a command is only a trial on an unused key.
 inline bool is_trial(const words& command)
 {
     const std::size_t key = command.front().starts_with("EVAL") ? 3 : 1;
@@ -150,7 +150,7 @@ inline bool is_trial(const words& command)
            (command[key].starts_with("holdfast:") || command[key].starts_with("hf:holdfast:"));
 }
 
-// What a good node says to a command of the greeting; empty if it is none.
+// The reply of a correct node to a command of the handshake; empty for other commands.
 inline std::string greeting_reply(const words& command, std::string_view run_id)
 {
     const std::string& name = command.front();
@@ -171,7 +171,7 @@ inline std::string greeting_reply(const words& command, std::string_view run_id)
     return name == "AUTH" || name == "SELECT" || name == "CLIENT" ? "+OK\r\n" : "";
 }
 
-// A command, as its words.
+// The words of a command.
 inline words words_of(std::span<const resp::value> command)
 {
     words all;
@@ -180,7 +180,7 @@ inline words words_of(std::span<const resp::value> command)
     return all;
 }
 
-// A reply in words, so that two can be compared.
+// Describes a reply in words, so that replies can be compared.
 inline void describe(std::string& out, std::span<const resp::value> reply)
 {
     for (const resp::value& v : reply) {

@@ -1,5 +1,5 @@
-// The reply reader. What it makes of bytes does not depend on how they arrive, keeps the limits,
-// and costs no more memory and work than the bytes that arrived are worth.
+// The reply reader. Its results do not depend on how the bytes are split, it keeps the limits, and
+// its memory and work are bounded by the number of bytes that arrived.
 #include "resp/reader.hpp"
 
 #include "fuzz/checks.hpp"
@@ -64,20 +64,20 @@ reader_limits choose_limits(input& in)
     }
 }
 
-// Where the value ends that begins at `at`; on the way, that everything is as the header says.
+// Returns the end of the value that starts at `at`, and checks the promises of the header.
 std::size_t check_value(
     std::span<const value> reply, std::size_t at, std::size_t depth, const reader_limits& limits)
 {
-    check(at < reply.size(), "an aggregate has as many elements as it says");
+    check(at < reply.size(), "an aggregate has its declared number of elements");
     const value& v = reply[at++];
     const bool is_line = v.kind == value_kind::simple_string || v.kind == value_kind::real;
     check(v.text.size() <= (is_line ? limits.line : std::max(limits.line, limits.blob)),
-        "a text keeps its limit");
+        "a text is within its limit");
     if (v.kind < value_kind::array)
         return at;
-    check(depth < limits.depth, "nesting keeps its limit");
-    check(v.kind != value_kind::push || depth == 0, "a push stands alone");
-    check(v.kind != value_kind::map || v.count % 2 == 0, "a map has pairs");
+    check(depth < limits.depth, "nesting is within its limit");
+    check(v.kind != value_kind::push || depth == 0, "a push is not part of another value");
+    check(v.kind != value_kind::map || v.count % 2 == 0, "a map consists of pairs");
     for (std::uint32_t i = 0; i < v.count; ++i)
         at = check_value(reply, at, depth + 1, limits);
     return at;
@@ -86,14 +86,14 @@ std::size_t check_value(
 void check_reply(std::span<const value> reply, const reader_limits& limits)
 {
     check(check_value(reply, 0, 0, limits) == reply.size(), "a reply is one value");
-    check(reply.size() <= std::max<std::size_t>(limits.elements, 1), "a reply keeps its limit");
+    check(reply.size() <= std::max<std::size_t>(limits.elements, 1), "a reply is within its limit");
     std::size_t bytes = 0;
     for (const value& v : reply)
         bytes += v.text.size();
-    check(bytes <= limits.reply, "the texts of a reply are part of its bytes");
+    check(bytes <= limits.reply, "the texts of a reply are within its limit of bytes");
 }
 
-// Lets the bytes arrive in pieces that end at the cuts, and writes down what comes of it.
+// Feeds the bytes in pieces that end at the cuts, and returns a description of the results.
 std::string read(
     reader& r, std::string_view bytes, const std::vector<std::size_t>& cuts, reader_limits limits)
 {
@@ -104,13 +104,13 @@ std::string read(
         largest_allocation = 0;
         const std::uint64_t handled = r.bytes_handled();
         r.feed(bytes.substr(from, to - from));
-        check(largest_allocation <= 4096 + 4 * to, "bytes cost as much memory as they are long");
+        check(largest_allocation <= 4096 + 4 * to, "the memory is proportional to the bytes");
         from = to;
         for (status s = r.next(); s != status::need_more; s = r.next()) {
-            // A value takes three bytes at least, and memory for values doubles.
-            check(largest_allocation <= 4096 + 32 * to, "a declared size costs no memory");
+            // A value takes at least three bytes, and the memory for values doubles.
+            check(largest_allocation <= 4096 + 32 * to, "a declared size allocates no memory");
             if (s == status::broken) {
-                check(!r.problem().empty() && r.reply().empty(), "a broken reader says why");
+                check(!r.problem().empty() && r.reply().empty(), "a broken reader has a reason");
                 check(r.next() == status::broken, "a broken reader stays broken");
                 return all + "broken: " + std::string(r.problem());
             }
@@ -119,8 +119,8 @@ std::string read(
             all += '\n';
             largest_allocation = 0;
         }
-        check(r.reply().empty(), "half a reply is none");
-        check(r.bytes_handled() - handled <= 4 * bytes.size(), "no piece is read over and over");
+        check(r.reply().empty(), "there is no reply while it is incomplete");
+        check(r.bytes_handled() - handled <= 4 * bytes.size(), "no piece is read repeatedly");
     }
     return all;
 }
@@ -141,8 +141,8 @@ std::vector<std::size_t> all_cuts(std::size_t size)
     return cuts;
 }
 
-// Now and then a long string, alone or with what follows, so that the reader comes to the end of
-// its memory in the midst of a reply.
+// Sometimes a long string, alone or as the start of an array, so that the reader reaches the end of
+// its buffer in the middle of a reply.
 std::string choose_start(input& in)
 {
     const std::size_t choice = in.below(8);
@@ -166,12 +166,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     reader at_once(limits), in_pieces(limits), one_by_one(limits);
     const std::string whole = read(at_once, bytes, {}, limits);
-    check(read(in_pieces, bytes, cuts, limits) == whole, "pieces mean what the whole means");
+    check(
+        read(in_pieces, bytes, cuts, limits) == whole, "pieces give the same result as the whole");
     check(read(one_by_one, bytes, all_cuts(bytes.size()), limits) == whole,
-        "single bytes mean what the whole means");
-    check(one_by_one.bytes_handled() <= 4 * bytes.size(), "reading is linear in the bytes");
+        "single bytes give the same result as the whole");
+    check(one_by_one.bytes_handled() <= 4 * bytes.size(), "the work is linear in the bytes");
 
     in_pieces.reset();
-    check(read(in_pieces, bytes, {}, limits) == whole, "a reader that is reset is as good as new");
+    check(read(in_pieces, bytes, {}, limits) == whole, "a reset reader works like a new one");
     return 0;
 }

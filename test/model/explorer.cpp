@@ -87,7 +87,7 @@ packed canonical(const world& w, const protocol& p)
     return canonical(w, p.size().nodes, p.clients_are_alike(), p.rounds());
 }
 
-// Every way in which the nodes can begin, but for their names.
+// All initial states, without those that differ only in the names of nodes.
 std::vector<world> beginnings(const scope& s)
 {
     std::vector<unsigned> counters;
@@ -112,8 +112,8 @@ std::vector<world> beginnings(const scope& s)
     }
 }
 
-// What led to a state: its ancestors, the first one first. Each is known but for its names, so the
-// steps are taken again, with names that stay.
+// The steps from an initial state to `last`. The stored ancestors are canonical, without fixed
+// names of nodes and clients, so the steps are repeated with fixed names.
 std::vector<std::string> tell(const protocol& p, const state_set& states,
     const std::vector<world>& begun, std::uint32_t last, unsigned wanted)
 {
@@ -140,7 +140,7 @@ std::vector<std::string> tell(const protocol& p, const state_set& states,
             }
         }
     }
-    // Under these names the last step may have another one: take the first that violates.
+    // The violating step may have another name here: take the first step that violates.
     p.steps(w, possible);
     for (const step& s : possible) {
         world next = w;

@@ -11,7 +11,7 @@
 
 namespace holdfast::model {
 
-// All states that have been reached, each once, by number.
+// The set of reached states. Each has a number.
 class state_set {
 public:
     explicit state_set(std::size_t width);
@@ -41,13 +41,13 @@ private:
 
 struct finding {
     unsigned violated = none; // by the last step
-    bool complete = false;    // nothing is left that has not been looked at
+    bool complete = false;    // all reachable states were explored
     std::size_t states = 0, transitions = 0, rounds = 0, bytes = 0;
     unsigned depth = 0;             // steps
-    std::vector<std::string> story; // of the violation: the shortest there is
+    std::vector<std::string> story; // a shortest sequence of steps to the violation
 };
 
-// Breadth first, until something is violated or so many states have been reached.
+// Explores breadth first, until a violation or until more than `most_states` states are reached.
 finding explore(const protocol& p, std::size_t most_states, unsigned wanted);
 
 } // namespace holdfast::model

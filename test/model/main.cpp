@@ -1,27 +1,29 @@
-// Explores everything that can happen to a fenced lock within a small scope: breadth first, each
-// state once. The rounds are those that ship, redis::token_round over redis::vote_round; nodes,
-// messages and clients are modelled.
+// Explores all behaviours of a fenced lock within a small scope: breadth first, each state once.
+// The rounds are the library's own, redis::token_round over redis::vote_round. Nodes, messages and
+// clients are modelled.
 //
-// Nodes run GRANT, RAISE, EXTEND and DEL, each of them atomic; a key may expire at any time. The
-// tokens of a grant come in blocks of two: the second is for a hand-over within the process.
-// Clients make so many attempts each, one after the other; they may give up or release at any time,
-// and begin the next attempt while messages of the last one are still under way.
+// Nodes run GRANT, WRITE-BACK, EXTEND and DEL, each of them atomic; a key may expire at any time.
+// The tokens of a grant come in blocks of two: the second is for a transfer within the process.
+// Clients make a fixed number of attempts each, one after the other. They may give up or release at
+// any time, and begin the next attempt while messages of the last one are still under way.
 //
 // Messages are a multiset: they may overtake each other on one connection as well as between
-// connections, and take any time. One that never arrives is lost. GRANT and RAISE are executed at
-// most once; DEL and EXTEND may come any number of times, at any time after the end of the attempt
-// and after its success. The answer to a grant takes any time, too. Refusals and answers to RAISE
-// are read at once: a refusal read late is a client that does not give up yet, which it need not
-// anyhow, and a success read late is a lease that completes late, of which less is demanded.
+// connections, and take any time. A message that never arrives is lost. GRANT and WRITE-BACK are
+// executed at most once. DEL may arrive any number of times after the end of the attempt, and
+// EXTEND any number of times after its success. The answer to a grant takes any time, too. Refusals
+// and answers to WRITE-BACK are read at once: to read a refusal late means that the client does not
+// give up yet, which it may do in any case; to read a success late means that the lease completes
+// late, and less is required of such a lease.
 //
-// Time: none. That a token belongs to one lease, that tokens follow the order of leases, and that
-// the register refuses what is stale does not depend on clocks. Two holders are judged by clocks
-// that are right: a client counts a key as its own until it expires.
+// There is no time. Clocks do not matter for these properties: a token belongs to one lease, tokens
+// follow the order of leases, and the register refuses stale writes. Two holders are judged by
+// correct clocks: a client counts a key as its own until it expires.
 //
-// States that differ in the names of nodes only, or of clients that have as many attempts, are one.
-// Where the tokens alone are judged (--tokens-only), much less has to be looked at: reduction.cpp.
+// States that differ only in the names of nodes are one state, and so are states that differ only
+// in the names of clients with the same number of attempts. If only tokens are judged
+// (--tokens-only), there is much less to explore: see reduction.cpp.
 //
-// What the test explores: controls/run. By default here: three nodes whose counters are equal, two
+// controls/run has the scopes of the test. The default scope: three nodes with equal counters, two
 // attempts of one client and one of the other.
 
 #include "model/explorer.hpp"
@@ -62,7 +64,7 @@ model::scope scope_of(const model::variant& v, const wishes& w)
 {
     model::scope s = v.within;
     if (w.nodes < 1 || w.nodes > model::most_nodes)
-        throw std::invalid_argument("one to four nodes");
+        throw std::invalid_argument("nodes: one to four");
     s.nodes = w.nodes;
     s.floor = static_cast<model::number>(std::min(w.floor, 8u));
     if (!w.attempts.empty()) {
@@ -72,7 +74,7 @@ model::scope scope_of(const model::variant& v, const wishes& w)
     }
     s.tokens_only = w.tokens_only;
     if (s.tokens_only && w.variant != "right")
-        throw std::invalid_argument("--tokens-only is for the protocol as it is");
+        throw std::invalid_argument("--tokens-only requires the variant right");
     if (!w.counters.empty())
         s.counters = 0;
     for (const unsigned c : w.counters) {
@@ -107,25 +109,26 @@ int main(int argc, char** argv)
 try {
     wishes w;
     po::options_description options(
-        "Explores everything that can happen to a fenced lock within a small scope.\n"
-        "Exit status 0: nothing is violated, and nothing was left out; or, for a variant that\n"
-        "is wrong, it is caught.\n\nOptions");
+        "Explores all behaviours of a fenced lock within a small scope.\n"
+        "Exit status 0: there is no violation and all states were explored; or, for a wrong\n"
+        "variant, there is a violation.\n\nOptions");
     // clang-format off
     options.add_options()
-        ("help", "show this")
-        ("list", "the variants of the protocol")
-        ("variant", po::value(&w.variant)->default_value("right"), "which one, see --list")
-        ("nodes", po::value(&w.nodes)->default_value(3), "how many, up to 4")
+        ("help", "show this text")
+        ("list", "list the variants of the protocol")
+        ("variant", po::value(&w.variant)->default_value("right"),
+            "the variant to explore, see --list")
+        ("nodes", po::value(&w.nodes)->default_value(3), "number of nodes, up to 4")
         ("attempts", po::value(&w.attempts)->multitoken(),
-            "of each of the two clients, up to 2; by default as the variant needs")
+            "attempts of each of the two clients, up to 2; default: as the variant needs")
         ("counters", po::value(&w.counters)->multitoken(),
             "each node begins with one of these counters")
         ("floor", po::value(&w.floor)->default_value(0),
-            "each attempt may come with this floor, or none")
-        ("tokens-only", "do not judge who holds the lock: there is much less to explore")
+            "each attempt has this floor or none")
+        ("tokens-only", "do not judge the validity of leases: there is much less to explore")
         ("most-states", po::value(&w.most_states)->default_value(60'000'000),
-            "give up after so many")
-        ("wrong", "what was built is known to be wrong: exit status 0 if it is caught")
+            "stop after this many states")
+        ("wrong", "this program is known to be wrong: exit status 0 if it is caught")
         ("brief", "print one row of a table");
     // clang-format on
     po::variables_map given;

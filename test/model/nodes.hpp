@@ -6,19 +6,19 @@
 // The scripts that nodes run, each of them atomic.
 namespace holdfast::model {
 
-// Whether the lock holds the value of this attempt.
+// Whether the key has the value of this attempt.
 bool holds(const node& n, attempt a, const rules& how) noexcept;
 
-// The start of the block; 0: refused, somebody has the key (be it the attempt itself).
+// Returns the start of the block; 0: refused, an attempt (perhaps this one) has the key.
 number grant(node& n, attempt a, number floor, const rules& how);
 
-// Whether the key is still that of the grant after which the counter was `from`.
+// Returns whether the key is still that of the grant after which the counter was `from`.
 bool write_back(node& n, attempt a, number from, number to, const rules& how) noexcept;
 
-// Whether the key is there; it heals a counter that is behind the end of the lease's block.
+// Returns whether the key is there. Repairs a counter that is behind the end of the lease's block.
 bool extend(node& n, attempt a, number end_of_block, const rules& how) noexcept;
 
-// Whether it was there.
+// Returns whether the key was there.
 bool remove(node& n, attempt a, const rules& how) noexcept;
 
 } // namespace holdfast::model

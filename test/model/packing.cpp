@@ -7,7 +7,7 @@ namespace holdfast::model {
 
 namespace {
 
-// Puts fields side by side, and takes them out in the same order.
+// Packs fields side by side; the unpacker takes them in the same order.
 class packer {
 public:
     void put(unsigned value, unsigned bits) noexcept
@@ -132,8 +132,7 @@ world swapped(const world& w, std::size_t nodes) noexcept
     return other;
 }
 
-// The nodes sorted by all that is known of them. Two that are alike in everything may change
-// places without a difference.
+// Sorts the nodes by their whole state. Nodes with the same state may change places.
 packed sorted(const world& w, std::size_t nodes, round_book& rounds)
 {
     std::array<std::uint64_t, most_nodes> keys{};

@@ -9,7 +9,7 @@
 
 namespace holdfast::model {
 
-// A world in few bits: a word for each node, three for the clients.
+// A packed world: a word for each node, three for the clients.
 using packed = std::array<std::uint32_t, most_nodes + 3>;
 
 constexpr std::size_t words(std::size_t nodes) noexcept
@@ -19,8 +19,9 @@ constexpr std::size_t words(std::size_t nodes) noexcept
 
 world unpack(const packed& p, std::size_t nodes) noexcept;
 
-// One of all the worlds that differ in the names of nodes and, if the clients have as many attempts
-// each, of clients: the same for all of them. Nothing in the protocol depends on names.
+// The representative of all worlds that differ only in the names of nodes and, if `swap_clients`
+// (the clients have the same number of attempts), of clients. The protocol does not depend on
+// names.
 packed canonical(const world& w, std::size_t nodes, bool swap_clients, round_book& rounds);
 
 } // namespace holdfast::model

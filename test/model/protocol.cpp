@@ -38,7 +38,7 @@ number last_of_block(number token) noexcept
     return static_cast<number>(token + block - 1);
 }
 
-// What is to be protected: it takes no write with a smaller token than it has seen.
+// The protected resource. It refuses a write with a smaller token than it has seen.
 struct fenced_register {
     number largest = 0;
 
@@ -186,7 +186,7 @@ void protocol::begin(world& w, attempt a, bool with_floor) const
     }
 }
 
-// Nobody waits for answers any more. Requests stay under way.
+// The client reads no more answers. Requests stay under way.
 void protocol::end(world& w, attempt a) const
 {
     const std::size_t which = client_of(a);
@@ -262,7 +262,8 @@ unsigned protocol::execute_raise(world& w, attempt a, std::size_t at) const
     return feed(w, a, ok ? input::raise_ok : input::raise_lost, at, 0);
 }
 
-// The attempt has completed: its token is used, handed on within the process, and used again.
+// The attempt has completed: its token is used, the lease is transferred within the process, and
+// the next token is used.
 unsigned protocol::publish(world& w, attempt a) const
 {
     const std::size_t which = client_of(a);
@@ -305,7 +306,8 @@ unsigned protocol::judge_leases(world& w, std::size_t granted) const
     return violated;
 }
 
-// Against whoever has been granted the resource after `a` had completed, and has written.
+// Compares a write under `a` with the write of the other client, if that began its attempt after
+// `a` had completed.
 unsigned protocol::judge_use(const world& w, attempt a, std::size_t at) const
 {
     const client& newer = w.who[other(client_of(a))];
@@ -316,7 +318,7 @@ unsigned protocol::judge_use(const world& w, attempt a, std::size_t at) const
     return store.write(w.nodes[at].counter) ? stale : none;
 }
 
-// As the client sees it: by its own clock, which is right.
+// As the client sees it, by its own correct clock.
 bool protocol::valid(const world& w, std::size_t which) const noexcept
 {
     const client& c = w.who[which];
@@ -328,8 +330,8 @@ bool protocol::valid(const world& w, std::size_t which) const noexcept
     return count >= redis::majority(scope_.nodes);
 }
 
-// A RAISE for which nobody waits has an effect only while the node has not changed since its grant;
-// it never changes back. Without these the same world is not kept many times.
+// A WRITE-BACK of an ended attempt has an effect only while the node is unchanged since its grant,
+// and a node never changes back. Without such messages there are fewer states.
 void protocol::forget_dead_raises(world& w, std::size_t changed) const noexcept
 {
     std::uint8_t live = 0;

@@ -10,31 +10,31 @@
 
 namespace holdfast::model {
 
-// Something that can happen.
+// The kinds of steps.
 enum class step_kind : std::uint8_t {
     begin,   // a client sends GRANT to all nodes
-    give_up, // it is not held, and not wanted any more
+    give_up, // a client ends an attempt before success
     release,
-    read,  // a client reads that a node has granted
-    use,   // it reads the counter of a node and writes with it
-    grant, // a node executes a request; refusals and answers to RAISE are read at once
+    read,  // a client reads the answer of a node that has granted
+    use,   // a client reads the counter of a node and writes with it
+    grant, // a node executes a request; refusals and answers to WRITE-BACK are read at once
     write_back,
     extend,
     remove,
-    stray,  // a request of an attempt that has ended is granted, and the key is gone at once
-    expire, // the key of a node
-    forget, // all that a node has
+    stray,  // a request of an ended attempt is granted, and the key is gone at once
+    expire, // the key of a node expires
+    forget, // a node loses its data
 };
 
 struct step {
     step_kind kind = step_kind::begin;
     attempt who = 0;
     std::uint8_t node = 0;
-    // begin: with a floor; grant: its answer replaces one that is still unread, or is not read yet
+    // begin: with a floor; grant: the answer replaces an unread one, or is not read yet
     bool flag = false;
 };
 
-// What can happen in a world, and what becomes of it.
+// The possible steps of a world, and their effects.
 class protocol {
 public:
     protocol(const scope& s, const rules& how, round_book& rounds)
@@ -43,17 +43,17 @@ public:
           rounds_(rounds)
     {}
 
-    // All that can happen. What has no effect is left out.
+    // Finds all possible steps except those without an effect.
     void steps(const world& w, std::vector<step>& found) const;
 
-    // Does it; returns what it violates.
+    // Takes the step; returns its violations.
     unsigned take(world& w, const step& s) const
     {
         const unsigned violated = perform(w, s);
         return scope_.tokens_only ? violated | reduce(w) : violated;
     }
 
-    // Whether nobody will be granted anything any more.
+    // Whether no attempt can be granted any more.
     bool over(const world& w) const noexcept;
 
     bool clients_are_alike() const noexcept
@@ -81,7 +81,7 @@ private:
 
     bool valid(const world& w, std::size_t client) const noexcept;
 
-    // What is left out where the tokens alone are judged, see reduction.cpp.
+    // The reduction for --tokens-only, see reduction.cpp.
     void fewer_steps(const world& w, std::vector<step>& found) const;
     unsigned settle(world& w, std::size_t client) const;
     unsigned reduce(world& w) const;

@@ -1,17 +1,17 @@
-// With tokens alone to be judged, many states differ in nothing that matters. Of those one is
-// enough that permits all that the others permit. For the protocol as it is:
+// If only tokens are judged, many states are equivalent. Of each class one state is explored, which
+// permits all that the others permit. For the correct protocol:
 //
-// - What has no effect on a node does not happen: a request that would be refused, or a RAISE that
-//   would find the key lost, stays under way. Who hears of it can only give up, and may do so
-//   at any time.
-// - A client reads that a node grants when the node does, or else when the token is known: only
-//   which of the grants make the first majority depends on it.
-// - A lease ends when it has completed. Its RAISEs have the effect of EXTEND, which remains.
+// - Steps without an effect on a node are left out: a request that would be refused, or a
+//   WRITE-BACK that would find the key lost, stays under way. A client that reads such an answer
+//   can only give up, and it may do so at any time.
+// - A client reads a grant when the node grants, or else when the token is known: this decides only
+//   which grants make the first majority.
+// - A lease ends when it has completed. Its WRITE-BACKs have the effect of EXTEND, which remains.
 // - An attempt that cannot succeed any more ends.
-// - A key goes at once if no RAISE and no EXTEND will find it: all it does is to keep others out,
-//   and they may be late as well.
-// - A request of an attempt that has ended is nameless if its key would go at once: `copies` counts
-//   them, for nothing is sent twice here.
+// - A key vanishes at once if no WRITE-BACK and no EXTEND will find it: it could only keep other
+//   attempts out, and these may be late in any case.
+// - A request of an ended attempt loses its name if its key would vanish at once: `copies` counts
+//   such requests. The field is free, because nothing is sent twice here.
 #include "model/protocol.hpp"
 #include "redis/majority.hpp"
 
@@ -47,7 +47,7 @@ void protocol::fewer_steps(const world& w, std::vector<step>& found) const
     }
 }
 
-// Reads what can be read, and ends what is over.
+// Reads the unread answers, and ends attempts that are over.
 unsigned protocol::settle(world& w, std::size_t which) const
 {
     client& c = w.who[which];

@@ -84,7 +84,7 @@ round_book::outcome round_book::apply(id round, input what, std::size_t node, nu
     return found;
 }
 
-// Tells the fresh round the same things under other names.
+// Applies the same inputs to a fresh round, with the nodes in another order.
 round_book::id round_book::reordered(id round, const node_order& order)
 {
     if (round <= fresh)

@@ -12,11 +12,11 @@
 
 namespace holdfast::model {
 
-// In which order the nodes are taken: the first is `order[0]`, and so on.
+// An order of the nodes: the first is `order[0]`, and so on.
 using node_order = std::array<std::uint8_t, most_nodes>;
 
-// All the fence_rounds that have occurred, by number. A state keeps the number only, and what an
-// input makes of a round is computed once.
+// All token_rounds that have occurred, by number. A state keeps only the number, and the effect of
+// an input on a round is computed once.
 class round_book {
 public:
     using id = std::uint16_t; // 0: none
@@ -25,9 +25,9 @@ public:
 
     explicit round_book(std::size_t nodes);
 
-    static constexpr id fresh = 1; // a round to which nobody has said anything
+    static constexpr id fresh = 1; // a round without any input
 
-    // What becomes of a round, and whom it wants written_back because of it, and to what.
+    // The next round, the nodes that now need a write-back, and the value to write back.
     struct outcome {
         id next = 0;
         std::uint8_t raises = 0; // a bit for each node
@@ -48,7 +48,7 @@ public:
     {
         return static_cast<number>(rounds_[round].views[node] & largest_token);
     }
-    // All that it knows of one node, as a number.
+    // The round's whole state of one node, as a number.
     std::uint8_t view(id round, std::size_t node) const noexcept
     {
         return rounds_[round].views[node];
@@ -61,7 +61,7 @@ private:
 
     struct entry {
         redis::token_round what;
-        id parent = 0; // the round and the input of which it came
+        id parent = 0; // the previous round, and then the input
         input by = input::refused;
         std::uint8_t node = 0;
         number start = 0;
@@ -79,7 +79,7 @@ private:
 
     std::size_t nodes_;
     std::vector<entry> rounds_;
-    std::unordered_map<std::uint64_t, id> ids_; // by all that can be asked of a round
+    std::unordered_map<std::uint64_t, id> ids_; // by the observable state of a round
 };
 
 } // namespace holdfast::model

@@ -24,7 +24,7 @@ std::string block_of(number token)
     return std::to_string(token) + "-" + std::to_string(token + block - 1);
 }
 
-// What a client has made of an answer.
+// The effects of an answer on a client.
 std::string consequences(attempt a, const world& before, const world& after, const protocol& p)
 {
     const client& was = before.who[client_of(a)];
@@ -36,7 +36,7 @@ std::string consequences(attempt a, const world& before, const world& after, con
     }
     std::string text;
     if (!written_back.empty())
-        text += ", sends RAISE to" + written_back;
+        text += ", sends WRITE-BACK to" + written_back;
     if (was.now == phase::asking && is.now == phase::held)
         text += ", is granted the lease with tokens " + block_of(is.tokens[is.index]);
     return text;
@@ -55,7 +55,7 @@ std::string granting(const step& s, const world& before, const world& after, con
     std::string text = node_name(s.node) + " executes GRANT of " + name_of(s.who);
     if (n.lock != 0)
         return text + ": refused, " + name_of(static_cast<attempt>(n.lock - 1)) +
-               " has it, counter " + std::to_string(n.counter) +
+               " has the key, counter " + std::to_string(n.counter) +
                consequences(s.who, before, after, p);
     number start = m.talks[client_of(s.who)].unread;
     if (start == 0)
@@ -87,35 +87,35 @@ std::string describe_beginning(const world& w, const protocol& p)
 
 std::string describe(const step& s, const world& before, const world& after, const protocol& p)
 {
-    const std::string node = node_name(s.node), who = name_of(s.who);
+    const std::string node = node_name(s.node), name = name_of(s.who);
     const std::string counter = std::to_string(after.nodes[s.node].counter);
     const std::string then = consequences(s.who, before, after, p);
     switch (s.kind) {
     case kind::begin:
-        return who + " sends GRANT to all nodes" +
+        return name + " sends GRANT to all nodes" +
                (s.flag ? ", with floor " + std::to_string(p.size().floor) : std::string());
     case kind::give_up:
-        return who + " gives up, sends DEL";
+        return name + " gives up, sends DEL";
     case kind::release:
-        return who + " releases, sends DEL";
+        return name + " releases, sends DEL";
     case kind::read:
-        return who + " hears that " + node + " grants from " +
+        return name + " reads that " + node + " grants from " +
                std::to_string(before.nodes[s.node].talks[client_of(s.who)].unread) + then;
     case kind::use:
-        return who + " reads counter " + counter + " of " + node + " and writes with it";
+        return name + " reads counter " + counter + " of " + node + " and writes with it";
     case kind::grant:
         return granting(s, before, after, p);
     case kind::write_back:
-        return node + " executes RAISE of " + who + ": counter " + counter +
+        return node + " executes WRITE-BACK of " + name + ": counter " + counter +
                (was_raised(s, after, p) ? "" : ", lost") + then;
     case kind::extend:
-        return node + " executes EXTEND of " + who + ": counter " + counter;
+        return node + " executes EXTEND of " + name + ": counter " + counter;
     case kind::remove:
-        return node + " executes DEL of " + who;
+        return node + " executes DEL of " + name;
     case kind::stray:
         return node + " executes an old GRANT: counter " + counter + ", and its key expires";
     case kind::expire:
-        return "the key of " + who + " expires at " + node;
+        return "the key of " + name + " expires at " + node;
     case kind::forget:
         return node + " loses its data";
     }
@@ -129,17 +129,17 @@ void print(std::ostream& out, const finding& f, std::chrono::duration<double> to
     if (f.violated != none)
         out << "violated: " << names_of(f.violated) << '\n';
     else
-        out << "nothing is violated" << (f.complete ? "" : ", as far as was looked") << '\n';
-    out << f.states << " states, " << f.transitions << " steps between them, the longest way "
-        << f.depth << "; " << f.rounds << " different rounds; " << std::fixed
-        << std::setprecision(1) << took.count() << " s, " << f.bytes / 1'000'000 << " MB\n";
+        out << "no violation" << (f.complete ? "" : " in the explored part") << '\n';
+    out << f.states << " states, " << f.transitions << " transitions, depth " << f.depth << "; "
+        << f.rounds << " different rounds; " << std::fixed << std::setprecision(1) << took.count()
+        << " s, " << f.bytes / 1'000'000 << " MB\n";
 }
 
 void print_row(std::ostream& out, const finding& f, std::chrono::duration<double> took)
 {
     const std::string result = f.violated != none ? names_of(f.violated)
-                               : f.complete       ? "nothing violated"
-                                                  : "not finished";
+                               : f.complete       ? "no violation"
+                                                  : "not complete";
     out << result << '\t';
     if (f.violated != none)
         out << f.story.size() - 1;

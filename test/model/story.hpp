@@ -8,7 +8,7 @@
 
 namespace holdfast::model {
 
-// What has happened, in words. Attempts are a1, a2 and b1, b2, after their clients.
+// The initial state and a step, in words. Attempts are named a1, a2 and b1, b2 after their clients.
 std::string describe_beginning(const world& w, const protocol& p);
 std::string describe(const step& s, const world& before, const world& after, const protocol& p);
 

@@ -13,24 +13,24 @@ namespace {
 
 constexpr unsigned most_losses = 2, largest_token = 63;
 constexpr std::array everything{
-    variant{.name = "right", .what = "as it is", .wrong = false},
+    variant{.name = "right", .what = "the correct protocol", .wrong = false},
     variant{.name = "grants_without_bound",
-        .what = "a node grants whatever its counter says",
+        .what = "a node grants any value of its counter",
         .how{.granted_within = 30, .raised_within = 30}},
     variant{.name = "raised_without_bound",
-        .what = "a node is written_back to whatever others have granted",
+        .what = "a node accepts a write-back of any value",
         .how{.raised_within = 30}},
     variant{.name = "bound_of_a_quarantine",
-        .what = "a node stores what is a quarantine ahead of its clock",
+        .what = "a node stores values up to a quarantine ahead of its clock",
         .how{.granted_within = 4, .raised_within = 4}},
     variant{.name = "set_back_too_far",
         .what = "a clock is set back by half a quarantine",
         .how{.set_back = 2}},
     variant{.name = "no_floor",
-        .what = "a node that has lost its data begins at its clock, without a quarantine",
+        .what = "a node without data starts at its clock, without a quarantine",
         .how{.quarantine = 0, .floor = false}},
     variant{.name = "short_lived_counters",
-        .what = "counters are kept for less than they may be ahead",
+        .what = "counters expire sooner than the time they may be ahead",
         .how{.kept = 1}},
 };
 
@@ -38,7 +38,7 @@ struct wish {
     unsigned floor = 0, block = 1;
 };
 
-// As fenced_acquire_script. 0: it grants nothing.
+// The model of fenced_acquire_script. Returns 0 if the node does not grant.
 unsigned grant(node& n, const wish& w, const rules& how)
 {
     if (n.clock < n.from)
@@ -54,7 +54,7 @@ unsigned grant(node& n, const wish& w, const rules& how)
     return start;
 }
 
-// As write_back_script.
+// The model of write_back_script.
 redis::write_back_answer write_back(node& n, std::uint64_t to, const rules& how)
 {
     if (to >= (n.clock + how.raised_within + 1) * in_tick || to > largest_token)
@@ -64,7 +64,7 @@ redis::write_back_answer write_back(node& n, std::uint64_t to, const rules& how)
     return redis::write_back_answer::ok;
 }
 
-// A round over the nodes of a mask; the token, or 0.
+// Runs a round over the nodes of a mask. Returns the token, or 0.
 unsigned acquire(world& w, unsigned mask, const wish& wanted, const rules& how)
 {
     redis::token_round round(nodes, wanted.block);
@@ -125,8 +125,8 @@ std::string in_words(const node& n)
            (n.clock < n.from ? " in quarantine" : "");
 }
 
-// Everything that can happen next, always in the same order. `visit` is told what comes of it,
-// whether that is a token that is too small, and how to put it in words.
+// Visits all possible next steps, always in the same order. `visit` gets the next world, whether a
+// token was too small, and a function that describes the step.
 template <class Visit>
 void happenings_at(
     const world& w, std::size_t i, const rules& how, unsigned last_tick, const Visit& visit)
@@ -151,7 +151,7 @@ void happenings_at(
             ++next.losses;
         });
     if (n.counter != 0 && n.clock >= n.written + how.kept)
-        change("the counter is over", [](world&, node& m) { m.counter = m.written = 0; });
+        change("the counter expires", [](world&, node& m) { m.counter = m.written = 0; });
 }
 
 template <class Visit>
@@ -179,10 +179,10 @@ void happenings(const world& w, const rules& how, unsigned last_tick, const Visi
     }
 }
 
-// How a world was reached.
+// The step by which a world was reached.
 struct origin {
     std::uint64_t before = 0;
-    std::uint32_t which = 0; // of all that could happen there
+    std::uint32_t which = 0; // the index of the step
 };
 
 std::string in_words(const origin& o, const rules& how, unsigned last_tick)
@@ -208,7 +208,7 @@ finding explore(const rules& how, unsigned last_tick)
     std::unordered_map<std::uint64_t, origin> seen;
     std::deque<std::uint64_t> open;
     finding f;
-    // All nodes agree, and are where their clocks are.
+    // All nodes have the same counter, which corresponds to their clocks.
     world first;
     for (node& n : first.all)
         n = {.clock = 2, .counter = 2 * in_tick, .from = 0, .written = 2};

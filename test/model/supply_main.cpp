@@ -1,6 +1,6 @@
-// Explores tokens and clocks: that what a node grants is beyond all that was published, although it
-// has lost its data, its counter is over, or its clock was set back. Every variant that is wrong
-// must be caught. Prints a table, and of what is not as it should be the story.
+// Explores tokens and clocks: a granted token must be larger than all published ones, even if a
+// node has lost its data, its counter has expired, or its clock was set back. Every wrong variant
+// must be caught. Prints a table, and the steps of each unexpected violation.
 
 #include "model/supply.hpp"
 
@@ -19,7 +19,7 @@ int main(int argc, char** argv)
         const bool caught = !f.story.empty();
         std::cout << std::left << std::setw(68) << v.what << std::right << std::setw(9) << f.states
                   << (caught ? "  caught in " + std::to_string(f.story.size()) + " steps"
-                             : std::string(f.complete ? "  clean" : "  not all was explored"))
+                             : std::string(f.complete ? "  no violation" : "  not complete"))
                   << '\n';
         if (caught == v.wrong)
             continue;

@@ -6,17 +6,17 @@ namespace holdfast::model {
 
 namespace {
 
-// Counters that differ, as earlier attempts leave them.
+// Different counters, as earlier attempts leave them.
 constexpr scope differing{.attempts{1, 1}, .counters = 0b1111};
 
 constexpr std::array all{
-    variant{.name = "right", .what = "the protocol as it is"},
+    variant{.name = "right", .what = "the correct protocol"},
     variant{.name = "resent",
-        .what = "one client's requests to grant are sent twice",
+        .what = "one client's GRANT requests are sent twice",
         .how{.grants_resent = true},
         .within{.attempts{1, 1}}},
     variant{.name = "raise_by_value",
-        .what = "RAISE checks the value only, but nothing is sent twice",
+        .what = "WRITE-BACK checks the value only, but nothing is sent twice",
         .how{.raise_by_value = true},
         .within = differing},
     variant{.name = "refusals_count",
@@ -25,12 +25,12 @@ constexpr std::array all{
         .breaks = duplicate,
         .within = differing},
     variant{.name = "raise_unconditional",
-        .what = "RAISE checks nothing",
+        .what = "WRITE-BACK checks nothing",
         .how{.raise_unconditional = true},
         .breaks = duplicate,
         .within = differing},
     variant{.name = "resent_by_value",
-        .what = "requests to grant are sent twice, and RAISE checks the value only",
+        .what = "GRANT is sent twice, and WRITE-BACK checks the value only",
         .how{.raise_by_value = true, .grants_resent = true},
         .breaks = duplicate,
         .within{.attempts{1, 1}, .counters = 0b101}},
@@ -39,7 +39,7 @@ constexpr std::array all{
         .how{.value_reused = true},
         .breaks = overlap},
     variant{.name = "published_early",
-        .what = "the token is published before the nodes are written_back",
+        .what = "the token is published before the write-back",
         .how{.published_early = true},
         .breaks = duplicate,
         .within = differing},
@@ -49,12 +49,12 @@ constexpr std::array all{
         .breaks = order,
         .within = differing},
     variant{.name = "counter_read_at_use",
-        .what = "the token is read from a counter when it is used",
+        .what = "the token is read from a counter at the time of use",
         .how{.counter_read_at_use = true},
         .breaks = stale,
         .within = differing},
     variant{.name = "extension_creates",
-        .what = "an extension makes a key that is missing",
+        .what = "an extension creates a missing key",
         .how{.extension_creates = true},
         .breaks = overlap,
         .within = differing},

@@ -10,17 +10,17 @@
 
 namespace holdfast::model {
 
-// What can be violated; a bit each.
+// The possible violations, a bit each.
 enum violation : std::uint8_t {
     none = 0,
-    duplicate = 1, // two leases were given the same token
-    order = 2,     // a lease that was invoked after another had completed has a smaller token
+    duplicate = 1, // two leases have the same token
+    order = 2,     // a lease that was asked for after another had completed has a smaller token
     stale = 4,     // the fenced register accepts a write older than one that it has accepted
-    overlap = 8,   // two leases are valid at once, or one goes on after another has been valid
+    overlap = 8,   // two leases are valid at once, or one is valid again after another was
     anything = 15,
 };
 
-// What differs from the protocol.
+// Deviations from the correct protocol.
 struct rules {
     bool refusals_count = false;
     bool raise_unconditional = false;
@@ -34,25 +34,24 @@ struct rules {
     bool block_unreserved = false;
 };
 
-// How much is explored.
+// The scope of an exploration.
 struct scope {
     std::size_t nodes = 3;
     std::array<unsigned, clients> attempts{2, 1};
-    std::uint32_t counters = 1; // with which a node may begin: a bit for each
-    number floor = 0;           // with which an attempt may come; 0: none does
-    bool tokens_only =
-        false; // leases are not judged, and less is to be explored: see reduction.cpp
+    std::uint32_t counters = 1; // possible initial counters of a node: a bit for each
+    number floor = 0;           // an attempt may have this floor; 0: no attempt has one
+    bool tokens_only = false;   // validity is not judged, less is explored: see reduction.cpp
 };
 
 struct variant {
     std::string_view name;
     std::string_view what;
     rules how{};
-    unsigned breaks = none; // what is looked for; none: it is right, and nothing may be found
+    unsigned breaks = none; // the expected violations; none: the variant is correct
     scope within{};
 };
 
-// The first one is the protocol as it is.
+// The first one is the correct protocol.
 std::span<const variant> variants() noexcept;
 
 } // namespace holdfast::model

@@ -9,9 +9,9 @@
 
 namespace holdfast::simulation {
 
-// Stands between the library's locker and its backend and changes nothing. Tells of each attempt,
-// and keeps when the nodes were first asked for what each lease rests on: an attempt may go on for
-// another waiter than it was begun for, and a lease may be handed on.
+// Forwards all calls between the library's locker and its backend unchanged. Reports each attempt,
+// and records for each lease when its claim first asked the nodes: a claim may serve another waiter
+// than the one it was begun for, and a lease may be transferred.
 class asked_backend final : public core::backend_core {
 public:
     asked_backend(redis::redlock_core& backend, std::function<nanoseconds()> true_time,
@@ -21,7 +21,7 @@ public:
           on_attempt_(std::move(on_attempt))
     {}
 
-    // The true time; the lease was granted by this backend.
+    // A true time. Precondition: the lease was granted by this backend.
     nanoseconds asked(core::slot_id lease) const { return asked_.at(claims_.at(lease)); }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr std::size_t probes = 10; // of each process that was flooded
+constexpr std::size_t probes = 10; // in each flooded process
 
 bool all_over(const std::vector<std::unique_ptr<sole_user>>& users)
 {
@@ -23,16 +23,16 @@ void sole_user::ask(milliseconds wait, nanoseconds hold)
 {
     hold_ = hold;
     asked_ = world_.time.now();
-    doing_ = what::waiting;
+    doing_ = state::waiting;
     process_.acquire(
         *this, {.resource = name_, .terms = world_.settings.terms, .wait = wait, .once = false});
 }
 
 void sole_user::finish()
 {
-    if (doing_ != what::holding)
+    if (doing_ != state::holding)
         return;
-    doing_ = what::releasing;
+    doing_ = state::releasing;
     if (!process_.release(*this, lease_))
         world_.judge.fail(property::operations, name_ + " cannot be released");
 }
@@ -42,7 +42,7 @@ void sole_user::on_effect(const core::effect& e)
     using effect = core::effect_kind;
     switch (e.kind) {
     case effect::acquired:
-        doing_ = what::holding;
+        doing_ = state::holding;
         granted_ = true;
         lease_ = e.lease;
         waited_ = world_.time.now() - asked_;
@@ -51,13 +51,13 @@ void sole_user::on_effect(const core::effect& e)
         return;
     case effect::wait_ended:
         world_.note(name_, "was not granted: " + make_error_code(e.reason).message());
-        doing_ = what::done;
+        doing_ = state::done;
         return;
     case effect::released:
-        doing_ = what::done;
+        doing_ = state::done;
         return;
     default:
-        return; // the referee sees what is lost
+        return; // the referee sees lost leases
     }
 }
 
@@ -85,10 +85,10 @@ void crowd::rush()
         "the burst begins: " + std::to_string(b.attempts) + " attempts in each of " +
             std::to_string(b.flooded) + " processes within " + in_ms(b.spread) + "; " +
             std::to_string(world_.settings.nodes) + " nodes, of which " +
-            (b.frozen_node ? std::to_string(*b.frozen_node) : "none") + " stands still; work for " +
-            in_ms(b.work) + ", on a node " + in_ms(world_.settings.node_work.command) +
-            " for a command, in a process " + in_ms(world_.settings.process_work.command) +
-            "; each waits for " + in_ms(b.wait));
+            (b.frozen_node ? std::to_string(*b.frozen_node) : "none") + " is frozen; work for " +
+            in_ms(b.work) + "; a command costs " + in_ms(world_.settings.node_work.command) +
+            " on a node and " + in_ms(world_.settings.process_work.command) +
+            " in a process; each attempt waits for " + in_ms(b.wait));
     began_ = world_.time.now();
     const auto wait = std::chrono::ceil<milliseconds>(b.wait);
     for (std::size_t p = 0; p < b.flooded; ++p) {
@@ -144,20 +144,21 @@ void crowd::judge_rush()
         granted += u->granted() ? 1u : 0u;
         longest = std::max(longest, u->waited());
     }
-    const std::string what = std::to_string(granted) + " of " + std::to_string(rushing_.size()) +
-                             " were granted in " + in_ms(world_.time.now() - began_) +
-                             ", the last after " + in_ms(longest) + "; the work is " +
-                             in_ms(b.work);
-    world_.note("world", what);
+    const std::string summary = std::to_string(granted) + " of " + std::to_string(rushing_.size()) +
+                                " attempts were granted in " + in_ms(world_.time.now() - began_) +
+                                ", the longest wait was " + in_ms(longest) + "; the work is " +
+                                in_ms(b.work);
+    world_.note("world", summary);
     figures_ = {.attempts = rushing_.size(), .granted = granted};
     if (b.wait >= b.bound())
         figures_.times_the_work = static_cast<double>((longest - b.frozen_for).count()) /
                                   static_cast<double>(std::max(b.work, b.spread).count());
     if (granted < b.least_granted(rushing_.size()))
-        world_.judge.fail(property::goodput,
-            what + ", at least " + std::to_string(b.least_granted(rushing_.size())) + " were due");
+        world_.judge.fail(property::goodput, summary + ", at least " +
+                                                 std::to_string(b.least_granted(rushing_.size())) +
+                                                 " were due");
     else if (!is_over())
-        world_.judge.fail(property::operations, what + ", but some have not ended");
+        world_.judge.fail(property::operations, summary + ", but some attempts have not ended");
 }
 
 void crowd::judge_probe()
@@ -165,7 +166,7 @@ void crowd::judge_probe()
     for (const auto& u : probing_) {
         if (!u->granted())
             return world_.judge.fail(
-                property::goodput, "the burst is over, and nobody is served at once again");
+                property::goodput, "after the burst, a new attempt is not granted at once");
     }
 }
 

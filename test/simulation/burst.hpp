@@ -9,7 +9,7 @@
 
 namespace holdfast::simulation {
 
-// Takes one lock of a name that nobody else wants, has it for a while, and gives it back.
+// Acquires one lock on a name that no other user wants, holds it for a while, and releases it.
 class sole_user final : public user_of_locks {
 public:
     sole_user(surroundings& world, process& where, std::string name)
@@ -21,26 +21,26 @@ public:
     void ask(std::chrono::milliseconds wait, nanoseconds hold); // negative: until `finish()`
     void finish();
 
-    bool holds() const noexcept { return doing_ == what::holding; }
+    bool holds() const noexcept { return doing_ == state::holding; }
     bool granted() const noexcept { return granted_; }
-    bool over() const noexcept { return doing_ == what::done; }
+    bool over() const noexcept { return doing_ == state::done; }
     nanoseconds waited() const noexcept { return waited_; }
 
     void on_effect(const core::effect& e) override;
 
 private:
-    enum class what : std::uint8_t { nothing, waiting, holding, releasing, done };
+    enum class state : std::uint8_t { nothing, waiting, holding, releasing, done };
 
     surroundings& world_;
     process& process_;
     const std::string name_;
-    what doing_ = what::nothing;
+    state doing_ = state::nothing;
     bool granted_ = false;
     core::slot_id lease_ = 0;
     nanoseconds asked_{0}, waited_{0}, hold_{0};
 };
 
-// The crowd of a burst, and those who hold something beside it.
+// The users of a burst, and the users that hold a lease throughout it.
 class crowd {
 public:
     crowd(surroundings& world, std::vector<std::unique_ptr<process>>& processes)
@@ -50,19 +50,21 @@ public:
 
     void take_what_is_kept();
     void rush();
-    void probe(); // a few more, when all is over
+    void probe(); // a few more attempts after the burst
     void give_back_what_is_kept();
 
     bool keeps_everything() const;
-    bool is_over() const; // of those who rushed
+    bool is_over() const; // every attempt of the burst has ended
     bool gave_back() const;
-    // That so many have been served, and in time.
+    // Judges whether enough attempts were granted, and in time.
     void judge_rush();
     void judge_probe();
 
     struct figures {
         std::size_t attempts = 0, granted = 0;
-        double times_the_work = 0; // that it took until the last of those who did not give up
+        // The time until the last grant, as a multiple of the work; 0 if waits were short enough
+        // for some to end without a grant.
+        double times_the_work = 0;
     };
     const figures& counted() const noexcept { return figures_; }
 

@@ -10,28 +10,28 @@ namespace holdfast::simulation {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-// Many who want a lock each, of names of their own, sooner than nodes and processes can serve them.
+// Many users want one lock each, on different names, faster than nodes and processes can serve.
 struct burst_plan {
-    std::size_t flooded = 1;  // processes, the first ones
-    std::size_t attempts = 0; // of each of them
-    nanoseconds spread{0};    // they begin within so long; 0: all at once
-    nanoseconds hold{0};      // at the most
-    nanoseconds wait{0};      // each waits for so long
-    std::size_t kept = 0;     // leases of each process that are held all the time beside them
+    std::size_t flooded = 1;  // number of processes with attempts: the first ones
+    std::size_t attempts = 0; // in each of them
+    nanoseconds spread{0};    // the attempts begin within this time; 0: all at once
+    nanoseconds hold{0};      // at most
+    nanoseconds wait{0};      // of each attempt
+    std::size_t kept = 0;     // leases in each process that are held throughout the burst
 
-    std::optional<std::size_t> frozen_node{}; // stands still
+    std::optional<std::size_t> frozen_node{};
     nanoseconds frozen_from{0}, frozen_for{0};
 
-    nanoseconds work{0}; // of the busiest thread, for everything, if nothing is done in vain
+    nanoseconds work{0}; // of the busiest thread for all attempts, if no work is wasted
 
-    // What it may take until all that wait for so long have their locks. A lock may come late
-    // because a node or a process has other work, not because work is done in vain: then it takes
-    // many times as long, or for ever.
+    // The time limit until all attempts that wait this long are granted. A grant may be late
+    // because a node or a process has other work to do, but not because work is wasted: then a
+    // burst takes many times as long, or never ends.
     nanoseconds bound() const noexcept
     {
         return std::max(spread, work * times_the_work) + frozen_for + to_settle;
     }
-    // How many must have been granted, of so many.
+    // How many of this number must have been granted.
     std::size_t least_granted(std::size_t of) const noexcept
     {
         if (wait >= bound())

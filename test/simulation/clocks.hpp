@@ -9,14 +9,15 @@ namespace holdfast::simulation {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-// What a clock that runs so many parts per million too fast makes of a time of up to some days.
+// The time that a clock shows for true time `t` (up to some days) if it runs `ppm` parts per
+// million too fast.
 constexpr nanoseconds at_rate(nanoseconds t, std::int64_t ppm) noexcept
 {
     return t + nanoseconds(t.count() * ppm / 1'000'000);
 }
 
-// The clocks of a machine on which clients run. While it is suspended its boot clock goes on and
-// its monotonic clock stands still.
+// The clocks of a machine that runs clients. During a suspension the boot clock advances and the
+// monotonic clock does not.
 class machine_clock {
 public:
     machine_clock() = default;
@@ -50,7 +51,7 @@ private:
     nanoseconds asleep_{0};
 };
 
-// The clock by which a server expires keys: it can be set.
+// The clock that a server uses to expire keys. It can be set.
 class wall_clock {
 public:
     wall_clock() = default;

@@ -1,4 +1,4 @@
-// What takes time in a simulated world takes as long as it is said to, one thing after the other.
+// Work in a simulated world takes the time configured for it, and jobs of a thread run one by one.
 #include "simulation/network.hpp"
 #include "simulation/processor.hpp"
 #include "simulation/referee.hpp"
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(bytes_take_time)
     BOOST_TEST((here.last - began) < 11ms);
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_costs_nothing_answers_at_once)
+BOOST_AUTO_TEST_CASE(a_node_without_costs_answers_at_once)
 {
     const stream_id s = open();
     const nanoseconds began = time.now();
@@ -126,14 +126,14 @@ BOOST_AUTO_TEST_CASE(connections_take_turns)
     const stream_id much = open(), little = open();
     net.send(much, some_pings(1000));
     net.send(little, some_pings(1));
-    pass(25ms); // the first was in line again when the second came
+    pass(25ms); // the first connection was in line again when the second one sent its command
     BOOST_TEST(here.replies[little] == 1);
     BOOST_TEST(here.replies[much] == 20);
     pass(2s);
     BOOST_TEST(here.replies[much] == 1000);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_closed_is_read_first)
+BOOST_AUTO_TEST_CASE(bytes_sent_before_a_close_are_still_read)
 {
     node.work_costs({.command = 1ms, .reads_at_once = 100});
     const stream_id s = open();
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(what_is_closed_is_read_first)
     BOOST_TEST(node.keys() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_stands_still_takes_as_much_as_the_buffers_hold)
+BOOST_AUTO_TEST_CASE(a_frozen_node_accepts_only_as_many_bytes_as_the_buffers_hold)
 {
     net.hold_at_most(1000);
     const stream_id s = open();
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_stands_still_takes_as_much_as_the_buffers_hold)
     BOOST_TEST(net.send(s, std::string(600, ' ')) == 600u);
 }
 
-BOOST_AUTO_TEST_CASE(jobs_wait_while_a_thread_is_busy_or_stands_still)
+BOOST_AUTO_TEST_CASE(jobs_wait_while_a_thread_is_busy_or_stopped)
 {
     processor thread(time);
     std::vector<nanoseconds> done;
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_forgets_its_jobs)
     thread.run(job);
     thread.run(job);
     thread.forget_all();
-    thread.run(job); // of the next one, at once
+    thread.run(job); // of the next process; runs at once
     BOOST_TEST(done == 2);
     pass(1s);
     BOOST_TEST(done == 2);

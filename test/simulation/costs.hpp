@@ -13,12 +13,12 @@ using nanoseconds = std::chrono::nanoseconds;
 
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-// What a node's single thread spends on what it is asked. Zero: it answers in no time.
+// The time that a node's single thread spends on requests. Zero: it answers in no time.
 struct node_costs {
     nanoseconds command{0}, kilobyte{0};
-    std::size_t reads_at_once = unlimited; // bytes of one connection, before it looks at the next
+    std::size_t reads_at_once = unlimited; // bytes of one connection before the next one's turn
 
-    static constexpr int of_script = 4; // as much as so many commands
+    static constexpr int of_script = 4; // a script costs as much as this many commands
 
     nanoseconds of_bytes(std::size_t n) const noexcept
     {
@@ -26,12 +26,12 @@ struct node_costs {
     }
 };
 
-// What a client's event loop spends. Zero: it does unlimited in no time.
+// The time that a client's event loop spends. Zero: it does everything in no time.
 struct process_costs {
-    nanoseconds operation{0}; // a call of a user, or the end of one
-    nanoseconds attempt{0};   // to get a lock, whether anybody is asked or not
-    nanoseconds command{0};   // encoded
-    nanoseconds line{0};      // of a reply; a simple reply is one
+    nanoseconds operation{0}; // a call by a user, or its completion
+    nanoseconds attempt{0};   // to get a lock, whether a node is asked or not
+    nanoseconds command{0};   // to encode one
+    nanoseconds line{0};      // of a reply; a simple reply is one line
     nanoseconds kilobyte{0};  // written or read
     std::size_t reads_at_once = unlimited;
 

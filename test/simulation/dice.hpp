@@ -10,7 +10,7 @@ namespace holdfast::simulation {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-// All chance in a simulated world comes from here, and so from the seed.
+// The only source of randomness in a simulated world, so the seed determines everything.
 class dice {
 public:
     explicit dice(std::uint64_t seed) noexcept : source_(seed) {}
@@ -27,7 +27,7 @@ public:
         return source_.between(low, high);
     }
 
-    // Every order of magnitude is as likely as any other. Precondition: 0 < low <= high.
+    // Log-uniform: every order of magnitude is equally likely. Precondition: 0 < low <= high.
     nanoseconds of_any_size(nanoseconds low, nanoseconds high) noexcept
     {
         const double ratio = static_cast<double>(high.count()) / static_cast<double>(low.count());

@@ -13,12 +13,12 @@
 
 namespace holdfast::simulation {
 
-// A plain connection to one node for the historic locks: commands out, replies back in order.
+// A plain connection of a historic lock to one node. Replies arrive in the order of the commands.
 class historic_connection final : public core::connection {
 public:
     struct answer {
-        bool lost = false;  // nobody knows what became of the command
-        bool error = false; // or nothing of what was asked for
+        bool lost = false;  // the outcome of the command is unknown
+        bool error = false; // the reply is an error
         std::int64_t number = 0;
         std::string text;
     };
@@ -39,7 +39,7 @@ public:
         lose_all(now);
     }
 
-    // A node that is silent is given up. After a failure there is a pause.
+    // A connection to a silent node is given up. After a failure there is a pause.
     core::time_point wake_at() const noexcept
     {
         if (shut_)

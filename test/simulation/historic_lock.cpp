@@ -173,7 +173,7 @@ void historic_lock::ask(core::slot_id id, time_point now)
             const bool wanted = waits_.contains(id);
             const bool useful = taken && wanted && !lost && at < useful_until;
             if (lost || (taken && !useful))
-                owe(key, token); // it is there, or may be, and nobody will use it
+                owe(key, token); // the node has the key, or may have it, and no lease will use it
             if (wanted)
                 answered(id, token, asked, useful, at);
         });

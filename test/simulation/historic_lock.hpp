@@ -14,8 +14,9 @@
 
 namespace holdfast::simulation {
 
-// What differs between the historic locks: which commands take the lock, and which give it back.
-// These here have no flaw on one node that forgets nothing: so it is the flaws that are caught.
+// The part in which historic locks differ: the commands that take the lock and that release it.
+// These defaults are correct on one node that forgets nothing, so the referee catches only the
+// flaws that an override adds.
 class historic_protocol {
 public:
     using answer = historic_connection::answer;
@@ -30,8 +31,8 @@ public:
         historic_connection& node, const std::string& key, const std::string& token);
 };
 
-// All else, done with care: a lease counts from before the request and allows for drift; the work
-// is told to stop in time; what may have been taken is given back.
+// Everything else, done correctly: validity counts from before the request and allows for drift,
+// the work is told to stop in time, and a lock that may have been taken is released.
 class historic_lock final : public subject {
 public:
     historic_lock(const subject_settings& settings, std::unique_ptr<historic_protocol> how);
@@ -83,7 +84,7 @@ private:
     std::array<core::connection*, 1> connections_{&node_};
     std::map<core::slot_id, waiting> waits_;
     std::map<core::slot_id, holding> leases_;
-    std::vector<debt> debts_; // to be given back when there is a connection
+    std::vector<debt> debts_; // to be released when there is a connection
     core::ring<core::effect> effects_;
     core::slot_id last_id_ = 0;
     bool closing_ = false, closed_ = false;

@@ -20,7 +20,8 @@ std::int64_t ms_of(time_point t)
     return std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
 }
 
-// A process that dies, or loses its connection, between the two leaves a key without an end.
+// A process that crashes or loses its connection between the two commands leaves a key that never
+// expires.
 class setnx_then_expire final : public historic_protocol {
     void take(historic_connection& node, const std::string& key, const std::string& token,
         std::int64_t ttl, time_point, taken then) override
@@ -34,7 +35,7 @@ class setnx_then_expire final : public historic_protocol {
     }
 };
 
-// The value says until when the lock is held, by the clock of whoever wrote it.
+// The value is the time until which the lock is held, by the clock of the client that wrote it.
 class getset_of_timestamps final : public historic_protocol {
     std::string token(core::entropy&, time_point) override { return {}; }
 
@@ -61,7 +62,7 @@ class getset_of_timestamps final : public historic_protocol {
     }
 };
 
-// Whoever is late deletes the lock of another.
+// A late holder deletes another client's lock.
 class plain_delete final : public historic_protocol {
     void give_back(historic_connection& node, const std::string& key, const std::string&) override
     {
@@ -69,7 +70,7 @@ class plain_delete final : public historic_protocol {
     }
 };
 
-// Two who come in the same second believe the key of the other to be theirs.
+// Two clients that ask in the same second mistake the other's key for their own.
 class timestamp_as_value final : public historic_protocol {
     std::string token(core::entropy&, time_point now) override
     {
@@ -77,7 +78,7 @@ class timestamp_as_value final : public historic_protocol {
     }
 };
 
-// Between the two commands the lock may change hands.
+// Between the two commands another client may acquire the lock.
 class get_then_delete final : public historic_protocol {
     void give_back(
         historic_connection& node, const std::string& key, const std::string& token) override
@@ -114,8 +115,8 @@ void restrict_to_one_node(plan& p)
     p.given.majority_is_well = false;
     p.terms.renews = false;
     p.queue = false;
-    p.clocks_agree = true;                         // as far as the clients' own go
-    std::erase(p.faults, fault::client_suspended); // clocks that stand still are another flaw
+    p.clocks_agree = true;                         // the clients' clocks
+    std::erase(p.faults, fault::client_suspended); // a clock that stands still is another flaw
 }
 
 } // namespace
@@ -130,7 +131,7 @@ experiment experiment_with(std::string_view name)
     const auto found = std::find_if(
         locks.begin(), locks.end(), [&](const known_lock& each) { return each.name == name; });
     if (found == locks.end())
-        throw std::invalid_argument("there is no lock of the name " + std::string(name));
+        throw std::invalid_argument("no lock has the name " + std::string(name));
     if (found == locks.begin())
         return {.make_subject = found->make, .restrict_plan = {}};
     return {.make_subject = found->make,

@@ -16,10 +16,10 @@ constexpr std::size_t read_size = 16 * 1024;
 
 // An attempt that succeeds, and its release, on each node: a SET and a script.
 constexpr int commands_on_node = 1 + node_costs::of_script;
-// In its process: two calls and their ends; on each node two commands, three lines of replies.
+// In its process: two calls and their completions; per node two commands, three lines of replies.
 constexpr int operations = 4, commands = 2, lines = 3;
 
-// So that one read is never much more work than it is in a real process.
+// The size of one read, such that it is never much more work than in a real process.
 std::size_t part_of_a_read(nanoseconds command)
 {
     const auto scale = static_cast<std::size_t>(std::max<std::int64_t>(command / 5us, 1));
@@ -49,7 +49,7 @@ void choose_users(plan& p, dice& chance)
     p.users_do.longest_pause = chance.of_any_size(10ms, 1s);
 }
 
-// How much work all attempts are: of a node, and of the process that is flooded.
+// Chooses the work that all attempts take on a node and in a flooded process.
 void choose_work(plan& p, dice& chance, burst_size size)
 {
     burst_plan& b = *p.burst;
@@ -58,7 +58,8 @@ void choose_work(plan& p, dice& chance, burst_size size)
     if (size == burst_size::full) {
         b.work = chance.of_any_size(1s, 4s);
     } else {
-        // The attempts that every process has under way at the least stay a part of the timeout.
+        // The work of the smallest number of attempts that a process keeps under way stays a
+        // fraction of the timeout.
         const nanoseconds longest = patience * static_cast<std::int64_t>(b.attempts) / 100;
         b.work =
             chance.of_any_size(patience / 2, std::clamp<nanoseconds>(longest, patience / 2, 8s));
@@ -127,7 +128,7 @@ plan make_burst_plan(dice& chance, burst_size size)
     choose_work(p, chance, size);
     b.kept = chance.below(6);
     b.hold = chance.chance(0.5) ? 0ns : chance.of_any_size(10us, 10ms);
-    if (chance.chance(0.3)) // the load is this many times what can be done
+    if (chance.chance(0.3)) // the load is this many times the capacity
         b.spread = b.work / static_cast<std::int64_t>(1 + chance.below(10));
     if (chance.chance(0.3)) {
         b.frozen_node = chance.below(p.nodes);

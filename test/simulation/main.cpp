@@ -27,7 +27,8 @@ struct wishes {
     bool until_caught = false;
 };
 
-// The same seeds whatever the number of threads; with `until_caught`, the first that is caught.
+// Runs the same seeds for any number of threads. With `until_caught`, stops at the first seed with
+// a violation.
 sim::totals run_all(const sim::experiment& what, const wishes& w)
 {
     sim::totals all;
@@ -40,7 +41,7 @@ sim::totals run_all(const sim::experiment& what, const wishes& w)
             const std::lock_guard lock(mutex);
             all.add(seed, r);
             if (!r.violations.empty() && w.until_caught && seed < end)
-                end = seed; // the threads may still find an earlier one
+                end = seed; // other threads may still find an earlier seed
         }
     };
     std::vector<std::thread> threads;
@@ -69,23 +70,23 @@ try {
     w.program = argv[0];
     po::options_description options(
         "Runs the library's cores in simulated worlds: virtual time, modelled nodes and network,\n"
-        "faults by chance. The same seed gives the same world.\n\nOptions");
+        "random faults. The same seed gives the same world.\n\nOptions");
     // clang-format off
     options.add_options()
-        ("help", "show this")
+        ("help", "show this text")
         ("first", po::value(&w.first)->default_value(1), "the first seed")
         ("count", po::value(&w.count)->default_value(1000), "how many seeds")
         ("jobs", po::value(&w.jobs)->default_value(1), "how many threads")
-        ("seed", po::value<std::uint64_t>(), "one seed only, with a trace of what happens")
+        ("seed", po::value<std::uint64_t>(), "run one seed only and print a trace of its events")
         ("lock", po::value(&w.lock)->default_value("holdfast"),
-            "whose locks, see --locks")
-        ("locks", "list them")
-        ("contended", "only worlds in which many want one resource")
-        ("burst", "only worlds in which many locks are asked for at once, more than can be\n"
-            "served; each attempt costs as much more as there are fewer of them")
-        ("full", "as --burst, with 100,000 at once, each of which costs what it does in a\n"
-            "real process")
-        ("fenced", "only worlds in which the locks give tokens")
+            "which lock to simulate, see --locks")
+        ("locks", "list the locks")
+        ("contended", "only worlds in which many users want one resource")
+        ("burst", "only worlds with more attempts at once than can be served; the fewer\n"
+            "the attempts, the higher the cost of each")
+        ("full", "like --burst, with 100,000 attempts at once, each with the cost of an\n"
+            "attempt in a real process")
+        ("fenced", "only worlds with fencing tokens")
         ("until-caught", "stop at the first violation; exit status 0 if there was one");
     // clang-format on
     po::variables_map given;

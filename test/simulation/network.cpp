@@ -7,8 +7,8 @@ namespace holdfast::simulation {
 
 namespace {
 
-// How long a kernel tries to get bytes through before it gives the connection up; the shell asks
-// for this of real ones.
+// How long a kernel retransmits before it gives up the connection. The library sets the same limit
+// on its real connections.
 constexpr nanoseconds patience_of_tcp = std::chrono::seconds(5);
 
 } // namespace
@@ -38,7 +38,7 @@ stream_id network::open(std::size_t client, std::size_t server)
     at(id).client = client;
     at(id).server = server;
     ++counts_.streams;
-    push(id, true, what::open, {});
+    push(id, true, kind::open, {});
     return id;
 }
 
@@ -62,7 +62,7 @@ void network::close(stream_id id, bool late)
         ++counts_.late;
     if (!late)
         s.out.packets.clear();
-    push(id, true, what::close, {});
+    push(id, true, kind::close, {});
 }
 
 void network::cut(stream_id id)
@@ -71,7 +71,7 @@ void network::cut(stream_id id)
     ++counts_.cut;
     if (s.server_open && !s.out.packets.empty() && listeners_[s.server]->up() &&
         !listeners_[s.server]->frozen() && dice_.chance(0.5)) {
-        std::string& first = s.out.packets.front().bytes; // a part of what was under way
+        std::string& first = s.out.packets.front().bytes; // a part of it still arrives
         first.resize(first.empty() ? 0 : dice_.below(first.size() + 1));
         listeners_[s.server]->on_bytes(s.session, first, replies_);
         replies_.clear();
@@ -79,7 +79,7 @@ void network::cut(stream_id id)
     leave(s);
     s.out.packets.clear();
     s.back.packets.clear();
-    push(id, false, what::reset, {});
+    push(id, false, kind::reset, {});
 }
 
 void network::server_died(std::size_t server, bool host_too)
@@ -91,7 +91,7 @@ void network::server_died(std::size_t server, bool host_too)
         leave(s);
         s.out.packets.clear();
         if (!host_too)
-            push(static_cast<stream_id>(i + 1), false, what::reset, {});
+            push(static_cast<stream_id>(i + 1), false, kind::reset, {});
     }
 }
 
@@ -114,7 +114,7 @@ void network::push_to_client(std::size_t server, std::uint64_t session, std::str
     }
 }
 
-// The server's side of a stream ends; the server has nobody there any more.
+// Ends the server's side of a stream, and with it the session.
 void network::leave(stream& s)
 {
     s.server_open = false;
@@ -157,20 +157,20 @@ nanoseconds network::delay(const stream& s)
 void network::push_bytes(stream_id id, bool out, std::string_view bytes)
 {
     if (!between(at(id).client, at(id).server).trickles)
-        return push(id, out, what::bytes, std::string(bytes));
+        return push(id, out, kind::bytes, std::string(bytes));
     while (!bytes.empty()) {
         const std::size_t n = std::min<std::size_t>(bytes.size(), 1 + dice_.below(9));
-        push(id, out, what::bytes, std::string(bytes.substr(0, n)));
+        push(id, out, kind::bytes, std::string(bytes.substr(0, n)));
         bytes.remove_prefix(n);
     }
 }
 
-void network::push(stream_id id, bool out, what is, std::string bytes)
+void network::push(stream_id id, bool out, kind is, std::string bytes)
 {
     stream& s = at(id);
     direction& d = out ? s.out : s.back;
-    // What a server says leaves when it has done what it was asked.
-    const bool said_by_server = !out && is == what::bytes;
+    // A server's reply leaves when the server has done the work for it.
+    const bool said_by_server = !out && is == kind::bytes;
     const nanoseconds leaves =
         said_by_server ? listeners_[s.server]->thread().done_at() : time_.now();
     d.latest = std::max(d.latest, leaves + delay(s));
@@ -236,26 +236,27 @@ void network::arrive_at_server(stream_id id, packet p)
     stream& s = at(id);
     listener& server = *listeners_[s.server];
     switch (p.is) {
-    case what::open:
+    case kind::open:
         s.server_open = server.up();
         s.session = {};
-        return push(id, false, s.server_open ? what::open : what::reset, {});
-    case what::bytes:
-        if (!s.server_open) // nobody knows this stream any more
-            return push(id, false, what::reset, {});
+        return push(id, false, s.server_open ? kind::open : kind::reset, {});
+    case kind::bytes:
+        if (!s.server_open) // the server no longer knows this stream
+            return push(id, false, kind::reset, {});
         s.arrived += p.bytes;
-        if (s.arrived.size() == p.bytes.size()) // else it is in its queue already
+        if (s.arrived.size() == p.bytes.size()) // else the server's queue has it already
             server.thread().run([this, id] { serve(id); });
         return;
-    case what::close:
+    case kind::close:
         s.ending = !s.arrived.empty();
         return s.ending ? void() : leave(s);
-    case what::reset:
+    case kind::reset:
         return leave(s);
     }
 }
 
-// A server reads what has arrived, or a part of it; then it is the next connection's turn.
+// A server reads the bytes that have arrived, or a part of them. Then the next connection has its
+// turn.
 void network::serve(stream_id id)
 {
     stream& s = at(id);
@@ -270,7 +271,7 @@ void network::serve(stream_id id)
     make_room(id, n);
     if (s.session.closed) {
         leave(s);
-        push(id, false, what::reset, {});
+        push(id, false, kind::reset, {});
     } else if (s.arrived.empty()) {
         if (s.ending)
             leave(s);
@@ -296,18 +297,18 @@ void network::arrive_at_client(stream_id id, packet p)
 {
     stream& s = at(id);
     if (!s.client_open) {
-        if (s.given_up && s.server_open) // nobody knows this stream any more
-            push(id, true, what::reset, {});
+        if (s.given_up && s.server_open) // the client no longer knows this stream
+            push(id, true, kind::reset, {});
         return;
     }
     caller& client = *callers_[s.client];
     switch (p.is) {
-    case what::open:
+    case kind::open:
         return client.on_open(id);
-    case what::bytes:
+    case kind::bytes:
         return client.on_bytes(id, p.bytes);
-    case what::close:
-    case what::reset: {
+    case kind::close:
+    case kind::reset: {
         s.client_open = false;
         s.out.packets.clear();
         s.back.packets.clear();

@@ -27,7 +27,7 @@ public:
     virtual void on_open(stream_id stream) = 0;
     virtual void on_bytes(stream_id stream, std::string_view bytes) = 0;
     virtual void on_broken(stream_id stream, breakage how) = 0;
-    virtual void on_writable(stream_id stream) = 0; // after send() took less than all
+    virtual void on_writable(stream_id stream) = 0; // after send() accepted only a part
 
 protected:
     ~caller() = default;
@@ -37,8 +37,8 @@ protected:
 class listener {
 public:
     virtual bool up() const noexcept = 0;
-    virtual bool frozen() const noexcept = 0; // its kernel takes connections and bytes; they wait
-    // The replies are added to `replies`. What it costs is spent by its processor.
+    virtual bool frozen() const noexcept = 0; // its kernel accepts connections and bytes; they wait
+    // Appends the replies to `replies`. Its processor spends the cost.
     virtual void on_bytes(
         test::redis_model::session& session, std::string_view bytes, std::string& replies) = 0;
     virtual processor& thread() noexcept = 0;
@@ -48,19 +48,19 @@ protected:
     ~listener() = default;
 };
 
-// One way between two hosts, in both directions.
+// The route between two hosts, in both directions.
 struct route {
     nanoseconds shortest{100'000}, longest{200'000}; // of a delay, each way
-    double slow = 0;                                 // how often a delay is drawn from `slowest`
+    double slow = 0; // the probability that a delay is between `longest` and `slowest`
     nanoseconds slowest{0};
-    bool lost_out = false, lost_back = false; // nothing comes through; it is sent again later
-    bool trickles = false;                    // in pieces of a few bytes
+    bool lost_out = false, lost_back = false; // packets are lost and sent again later
+    bool trickles = false;                    // bytes arrive in pieces of a few bytes
 };
 
-// Streams as TCP makes them: in each direction bytes arrive whole, in order, once, or not at all.
-// Between streams there is no order. What was sent before a stream was closed may arrive long after
-// that. A client can send as much as the buffers of both ends hold; a server keeps what it has to
-// say in its own memory, however much that is.
+// Streams with the guarantees of TCP: in each direction bytes arrive unchanged, in order, once, or
+// not at all. There is no order between streams. Bytes that were sent before a stream was closed
+// may arrive long after the close. A client can send as much as the buffers of both ends hold; a
+// server keeps its output in its own memory, without a limit.
 class network {
 public:
     struct counts {
@@ -71,12 +71,12 @@ public:
     network(schedule& time, dice& chance) : time_(time), dice_(chance) {}
 
     std::size_t add(listener& server);
-    std::size_t add(caller& client); // when all servers are there
+    std::size_t add(caller& client); // after all servers have been added
 
     route& between(std::size_t client, std::size_t server);
     std::size_t clients() const noexcept { return callers_.size(); }
 
-    // With which probabilities notifications do not reach their clients, or reach them twice.
+    // Sets the probabilities that a notification is lost, or arrives twice.
     void lose_pushes(double lost, double repeated) noexcept
     {
         lost_pushes_ = lost;
@@ -85,24 +85,24 @@ public:
 
     std::size_t servers() const noexcept { return listeners_.size(); }
 
-    // How many bytes may be on their way to a server that does not read them.
+    // Sets how many bytes may be under way to a server that does not read them.
     void hold_at_most(std::size_t bytes) noexcept { buffer_ = bytes; }
 
     stream_id open(std::size_t client, std::size_t server);
-    // Returns how many it has taken. If that is less, the caller is told when there is room again.
+    // Returns how many bytes it accepted. If not all, the caller is told when there is room again.
     std::size_t send(stream_id stream, std::string_view bytes);
-    // The caller has closed it. What is under way still arrives if `late`.
+    // The caller has closed the stream. Bytes under way still arrive if `late`.
     void close(stream_id stream, bool late);
 
-    // Both ends are told at once that the stream is broken; what was under way arrives in part.
+    // Breaks the stream for both ends at once. A part of the bytes under way may arrive.
     void cut(stream_id stream);
-    // The server's process is gone; its host says so, or has gone as well.
+    // The server's process has ended. Its host reports this, or has crashed as well.
     void server_died(std::size_t server, bool host_too);
 
-    // A server sends this to one of its sessions, behind what it has sent there before.
+    // A server sends these bytes to one of its sessions, after everything it sent there before.
     void push_to_client(std::size_t server, std::uint64_t session, std::string_view bytes);
 
-    // To be called when a way, a server or a client has become passable again.
+    // Must be called when a route, a server or a client has become passable again.
     void retry();
 
     std::vector<stream_id> open_streams() const;
@@ -111,32 +111,32 @@ public:
     const counts& counted() const noexcept { return counts_; }
 
 private:
-    enum class what : std::uint8_t { open, bytes, close, reset };
+    enum class kind : std::uint8_t { open, bytes, close, reset };
     struct packet {
-        what is{};
+        kind is{};
         nanoseconds arrives{};
         std::string bytes;
     };
     struct direction {
         std::deque<packet> packets;
-        nanoseconds latest{0}; // nothing arrives before what was sent earlier
+        nanoseconds latest{0}; // the arrival of the last packet: packets keep their order
         nanoseconds stuck_since{-1};
     };
     struct stream {
         std::size_t client = 0, server = 0;
-        bool client_open = true; // the caller has not closed it, and has not been told of an end
+        bool client_open = true; // the caller has not closed it, nor been told that it is broken
         bool server_open = false;
-        bool given_up = false; // by the caller's kernel, of which the server has not heard
+        bool given_up = false; // by the caller's kernel; the server has not been told
         direction out, back;
-        std::string arrived;    // at the server, which has not read it
-        std::size_t unread = 0; // by the server, of all that was sent
+        std::string arrived;    // at the server, not yet read
+        std::size_t unread = 0; // bytes sent that the server has not read
         bool full = false;      // the caller waits for room
-        bool ending = false;    // the server is to be told when it has read everything
+        bool ending = false;    // the stream ends when the server has read everything
         test::redis_model::session session;
     };
 
     void leave(stream& s);
-    void push(stream_id id, bool out, what is, std::string bytes);
+    void push(stream_id id, bool out, kind is, std::string bytes);
     void push_bytes(stream_id id, bool out, std::string_view bytes);
     void plan(stream_id id, bool out, nanoseconds when);
     void deliver(stream_id id, bool out);

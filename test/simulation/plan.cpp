@@ -13,13 +13,14 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// Clocks run apart by at most twice this: 0.9 %. The drift that leases allow for is 1 %.
+// The rates of two clocks differ by at most twice this: 0.9 %. Leases allow for 1 % of drift.
 constexpr std::int64_t worst_ppm = 4500;
 
-// Of these, every world may have any.
+// The first faults; any world may have any of them.
 constexpr std::size_t plain_faults = static_cast<std::size_t>(fault::client_crashed) + 1;
 
-// Short, as no quarantine may be shorter, and nodes have to come back within a world.
+// Short, because a quarantine must not be shorter than a ttl, and nodes have to leave quarantine
+// while the world still runs.
 constexpr nanoseconds longest_fenced_ttl = 400ms;
 
 std::int64_t some_rate(dice& chance)
@@ -64,7 +65,7 @@ habits some_habits(dice& chance, core::duration ttl)
     return h;
 }
 
-// What the faults leave standing.
+// Sets the assumptions that still hold with these faults.
 void consider(plan& p)
 {
     p.given.clocks_run_right = !p.can(fault::clock_set_forward);
@@ -72,9 +73,9 @@ void consider(plan& p)
     p.given.nodes_forget = p.can(fault::node_forgot);
 }
 
-// ---- Themes: what a world is about
+// ---- Themes: the kinds of worlds
 
-// Anything, at any time.
+// Any fault, at any time.
 void theme_of_chance(plan& p, dice& chance)
 {
     const double how_many = chance.chance(0.15) ? 0 : chance.fraction();
@@ -84,20 +85,22 @@ void theme_of_chance(plan& p, dice& chance)
         if (chance.chance(breaks_assumption ? how_many * 0.15 : how_many))
             p.faults.push_back(f);
     }
-    // Sometimes a majority is never touched, and everything must go on as if nothing were wrong.
+    // Sometimes a majority has no faults. Then everything must work as if there were none at all.
     const bool clients_suffer = p.can(fault::client_frozen) || p.can(fault::client_suspended) ||
                                 p.can(fault::client_cut_off);
     const bool minority_only = p.nodes > 2 && !clients_suffer && chance.chance(0.3);
     if (minority_only)
         p.faulty_nodes = (p.nodes - 1) / 2;
-    // Where others contend, a lease may rest on a bare majority that has faulty nodes in it.
+    // If several processes contend, a lease may rest on a bare majority that has faulty nodes in
+    // it.
     if (minority_only && chance.chance(0.5))
         p.processes = 1;
     p.given.majority_is_well =
         (p.faults.empty() || (minority_only && p.processes == 1)) && !clients_suffer;
 }
 
-// Connections break, and that is all: what was set must be gone soon after there are new ones.
+// The only fault is that connections break. Keys that were set must be deleted soon after
+// reconnection.
 void theme_of_cuts(plan& p, dice& chance)
 {
     p.faults = {fault::cut_stream};
@@ -106,11 +109,11 @@ void theme_of_cuts(plan& p, dice& chance)
     p.given.nothing_is_late = true;
 }
 
-// Leases run out under work that does not stop, while others wait for just that, and the clocks
-// differ as much as they may.
+// Leases expire under work that does not stop, other users wait for the expiry, and the clocks
+// differ by as much as is allowed.
 void theme_of_the_last_moment(plan& p, dice& chance)
 {
-    p.queue = chance.chance(0.3); // who stands in one does not try at the very moment
+    p.queue = chance.chance(0.3); // a queued attempt does not try at the moment of the expiry
     p.terms.renews = false;
     p.users_do = {.drops = chance.fraction(), .obstinate = 1};
     p.users_do.shortest_hold = p.terms.ttl;
@@ -120,13 +123,13 @@ void theme_of_the_last_moment(plan& p, dice& chance)
         p.client_ppm.assign(p.processes, -worst_ppm);
         p.node_ppm.assign(p.nodes, worst_ppm);
     }
-    if (chance.chance(0.7)) { // answers are late, but in time
+    if (chance.chance(0.7)) { // answers are slow, but in time
         p.faults = {fault::slow_packets};
         p.longest_fault = p.terms.ttl / 20;
     }
 }
 
-// One lease is renewed for long, while this node and that cannot be reached for about a ttl.
+// A lease is renewed for a long time, while one node after another is unreachable for about a ttl.
 void theme_of_rolling_outages(plan& p, dice& chance)
 {
     p.nodes = chance.chance(0.8) ? 3 : 5;
@@ -146,7 +149,7 @@ void theme_of_rolling_outages(plan& p, dice& chance)
     p.longest_fault = p.terms.ttl * 2;
 }
 
-// Whole clients lose touch, or stand still, and come back.
+// Whole clients lose the connection to all nodes, or stand still, and come back.
 void theme_of_lost_touch(plan& p, dice& chance)
 {
     p.terms.renews = true;
@@ -159,7 +162,7 @@ void theme_of_lost_touch(plan& p, dice& chance)
     }
 }
 
-// Many want one resource all the time, and do little with it.
+// Many users want one resource all the time, and hold it for a short time.
 void theme_of_crowds(plan& p, dice& chance)
 {
     p.processes = 2 + chance.below(4);
@@ -257,7 +260,7 @@ plan make_plan(dice& chance, const wishes& w)
     w.fenced&& chance.chance(0.6) ? choose_theme_with_tokens(p, chance, w.contended)
                                   : choose_theme(p, chance, w.contended);
     p.node_ppm.resize(p.nodes);
-    // Some nodes answer late all the time, never so many that a majority is not well.
+    // A minority of nodes answers late all the time.
     if (p.nodes > 2 && p.faulty_nodes == p.nodes && !p.given.nothing_is_late &&
         chance.chance(0.3)) {
         const nanoseconds patience = p.node_timeout

@@ -15,7 +15,7 @@
 
 namespace holdfast::simulation {
 
-// What can go wrong.
+// The faults of a world.
 enum class fault : std::uint8_t {
     slow_packets,
     trickle,
@@ -23,10 +23,10 @@ enum class fault : std::uint8_t {
     lost_one_way,
     cut_stream,
     node_frozen,
-    node_crashed,    // and remembers unlimited
-    node_forgot,     // it was down for longer than any lease, and remembers nothing or old things
-    node_forgot_now, // it remembers nothing or old things, at once
-    host_crashed,    // without a word on the network
+    node_crashed,    // and restarts with all its data
+    node_forgot,     // was down for longer than any lease, restarts with no data or old data
+    node_forgot_now, // restarts soon, with no data or old data
+    host_crashed,    // without any packet that reports it
     node_in_trouble, // refuses commands: loading, out of memory …
     scripts_forgotten,
     clock_set_back,
@@ -36,20 +36,20 @@ enum class fault : std::uint8_t {
     client_suspended,
     client_crashed,
     node_flushed,   // by FLUSHALL
-    locks_vanished, // from a node, before their end; all else stays
+    locks_vanished, // a node loses its lock keys before they expire, and no other key
 };
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault::locks_vanished) + 1;
 std::string_view name_of(fault f) noexcept;
 
-// How a user of locks behaves.
+// The behaviour of a user of locks; the numbers are probabilities.
 struct habits {
     double asks_once = 0, cancels = 0, drops = 0, obstinate = 0, releases_twice = 0, extends = 0;
-    double careless = 0; // writes without a look at its lease
+    double careless = 0; // writes although its lease is not held
     nanoseconds shortest_hold{}, longest_hold{}, longest_pause{};
 };
 
-// What one seed makes of a world: its size, its clocks, and the faults that can happen in it. Each
-// seed turns on a random choice of them.
+// The parameters of a world, chosen by its seed: its size, its clocks, and the faults that can
+// happen in it.
 struct plan {
     std::size_t nodes = 0, processes = 0, users = 0, resources = 0; // users of each process
     core::lease_params terms{};
@@ -58,8 +58,8 @@ struct plan {
     core::duration silence_timeout{};
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
-    std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less, at the beginning
-    nanoseconds set_forward_in_all{nanoseconds::max()};    // each node's clock, by faults
+    std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less than this at the beginning
+    nanoseconds set_forward_in_all{nanoseconds::max()}; // most that faults set a node's clock ahead
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop
     nanoseconds shortest_delay{}, longest_delay{};
@@ -74,33 +74,33 @@ struct plan {
 
     std::vector<fault> faults; // that can happen; none in some worlds
     nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
-    bool queue = true;                           // the nodes keep one for those who wait
+    bool queue = true;                           // the nodes keep queues of waiters
     double lost_pushes = 0, repeated_pushes = 0; // probabilities
-    std::size_t faulty_nodes = 0;                // those from 0 up to here
+    std::size_t faulty_nodes = 0;                // the first nodes have faults, this many
     nanoseconds storm{};                         // how long faults happen
-    std::size_t leases = 0;                      // after so many the storm ends early,
-    std::uint64_t events = 0;                    // or after so many of these
+    std::size_t leases = 0;                      // after this many leases the storm ends early,
+    std::uint64_t events = 0;                    // or after this many events
     assumptions given;
 
     std::optional<redis::fence_settings> fence{}; // none: plain mode
-    bool nodes_have_records = false;              // as if fenced mode had been in use for long
+    bool nodes_have_records = false;              // as if fenced mode had been in use before
 
     bool can(fault f) const { return std::ranges::find(faults, f) != faults.end(); }
 
-    // When all is well again, nobody waits for longer. There is no order between processes, only
-    // chance; the bound leaves room for bad luck, not for a lock that is stuck.
+    // A bound on every wait after the last fault. Processes are served in random order; the bound
+    // leaves room for bad luck, but not for a lock that is stuck.
     nanoseconds longest_wait_in_calm() const noexcept
     {
-        const auto everybody = static_cast<std::int64_t>(processes * users);
+        const auto all_users = static_cast<std::int64_t>(processes * users);
         return std::chrono::seconds(30) + longest_ttl * 5 +
                (fence ? fence->quarantine * 2 : nanoseconds(0)) +
-               everybody * 20 * (users_do.longest_hold + options.retry_max);
+               all_users * 20 * (users_do.longest_hold + options.retry_max);
     }
 };
 
 struct wishes {
-    bool contended = false; // many users want one resource, and hold it for a short time
-    bool fenced = false;    // the locks give tokens
+    bool contended = false; // many users want one resource and hold it for a short time
+    bool fenced = false;    // leases have fencing tokens
 };
 plan make_plan(dice& chance, const wishes& w);
 

@@ -19,7 +19,7 @@ void add_some(plan& p, dice& chance, std::initializer_list<fault> faults)
     }
 }
 
-// Keys go before their time, whatever the clocks show, and clients act on leases that are over.
+// Keys vanish before they should expire, clocks are set, and clients act on leases that are over.
 void theme_of_wrong_clocks(plan& p, dice& chance)
 {
     p.faults.clear();
@@ -30,7 +30,7 @@ void theme_of_wrong_clocks(plan& p, dice& chance)
     p.users_do.obstinate = chance.fraction();
 }
 
-// Nodes start again with nothing or with old things, at once, and while others do.
+// Nodes restart soon, with no data or old data, several at the same time.
 void theme_of_forgetful_nodes(plan& p, dice& chance)
 {
     p.faults = {chance.chance(0.5) ? fault::node_forgot_now : fault::node_flushed};
@@ -41,7 +41,8 @@ void theme_of_forgetful_nodes(plan& p, dice& chance)
     p.users_do.longest_pause = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
 }
 
-// Nodes grant different tokens, and lose the locks before they can be raised: others ask at once.
+// Nodes grant different tokens, and lose the locks before the write-back, while other clients ask
+// at once.
 void theme_of_split_votes(plan& p, dice& chance)
 {
     p.nodes = chance.chance(0.7) ? 3 : 5;
@@ -64,17 +65,17 @@ void theme_of_split_votes(plan& p, dice& chance)
     p.node_clocks_differ = chance.chance(0.5) ? 100ms : 1000ms;
 }
 
-// Nobody asks for so long that the counters are over.
+// No client asks for so long that the counters expire.
 void theme_of_forgotten_counters(plan& p, dice& chance)
 {
     p.faults.clear();
     add_some(p, chance, {fault::lost_both_ways, fault::node_frozen, fault::cut_stream});
-    p.fence.emplace().counter_lifetime = 1ms; // as short as may be
+    p.fence.emplace().counter_lifetime = 1ms; // a mark: fence() sets the shortest allowed
     p.users_do.longest_pause = chance.of_any_size(100ms, 10s);
     p.users = 1;
 }
 
-// One name is granted as often as nodes and network can, and nodes lose what they have.
+// One resource is granted as often as nodes and network can, and nodes lose their data.
 void theme_of_a_hot_name(plan& p, dice& chance)
 {
     p.nodes = chance.chance(0.5) ? 1 : 3;
@@ -105,13 +106,13 @@ void choose_fenced_theme(plan& p, dice& chance)
     constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
         theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgotten_counters,
         theme_of_split_votes, theme_of_split_votes};
-    const bool hot = chance.chance(0.05); // these take long
+    const bool hot = chance.chance(0.05); // rare, because these worlds take long
     (hot ? theme_of_a_hot_name : themes[chance.below(themes.size())])(p, chance);
 }
 
-// The locks give tokens, whatever else the world is about. Tokens go up for ever, whatever nodes
-// forget, as long as no clock is set back by half of the quarantine. And there is a majority that
-// can store them as long as the clocks of nodes are not so far apart.
+// The settings guarantee two things. Tokens only grow, even if nodes forget, because no clock is
+// set back by half of the quarantine. And a majority can store them, because the clocks of nodes
+// are not that far apart.
 void fence(plan& p, dice& chance)
 {
     redis::fence_settings& f = p.fence ? *p.fence : p.fence.emplace();
@@ -151,7 +152,7 @@ void fence(plan& p, dice& chance)
     p.given.nodes_remember = true; // or are in quarantine
     p.given.nodes_forget = nodes_forget || counters_end;
     if (p.can(fault::locks_vanished))
-        p.given.clocks_run_right = false; // as good as that
+        p.given.clocks_run_right = false; // a vanished lock has the same effect
 }
 
 } // namespace holdfast::simulation

@@ -4,10 +4,10 @@
 
 namespace holdfast::simulation {
 
-// What a world of fenced mode is about.
+// Chooses the kind of a world that is designed for fenced mode.
 void choose_fenced_theme(plan& p, dice& chance);
 
-// The locks give tokens, whatever else the world is about.
+// Adds fenced mode to a world of any kind.
 void fence(plan& p, dice& chance);
 
 } // namespace holdfast::simulation

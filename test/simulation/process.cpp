@@ -68,7 +68,7 @@ void process::start()
     settle();
 }
 
-// Its machine closes the streams; what is under way may still arrive.
+// Its machine closes the streams. Bytes under way may still arrive.
 void process::stop_everything()
 {
     for (link& l : links_) {
@@ -91,7 +91,7 @@ void process::crash()
     world_.note(name(), "crashes");
     if (frozen_)
         wake_up();
-    for (const auto& [lease, who] : leases_)
+    for (const auto& [lease, kept] : leases_)
         world_.judge.given_up(global(lease));
     leases_.clear();
     stop_everything();
@@ -127,7 +127,7 @@ void process::wake_up()
         suspended_until_ = now;
         timer_fires_ += slept;
     }
-    // A suspension is noticed when the timer's clock says so.
+    // The process notices a suspension when its timer fires.
     world_.judge.excuse(
         number_, std::max(suspended_until_ + core::alarm::longest_sleep * 11 / 10, now + 10ms));
     for (auto& action : std::exchange(delayed_, {}))
@@ -162,14 +162,13 @@ std::uint64_t process::global(core::slot_id lease) const
            (lease & 0xf'ffff'ffff'ffffu);
 }
 
-process::ticket process::acquire(user_of_locks& who, const wish& what)
+process::ticket process::acquire(user_of_locks& user, const wish& w)
 {
     const std::uint64_t tag = ++last_tag_;
-    operations_[tag] = &who;
+    operations_[tag] = &user;
     loop_.spend(world_.settings.process_work.operation);
-    wishes_[tag] = {std::string(what.resource), what.terms, world_.time.now()};
-    const core::slot_id wait =
-        subject_->acquire(tag, what.resource, what.terms, what.wait, what.once, now());
+    wishes_[tag] = {std::string(w.resource), w.terms, world_.time.now()};
+    const core::slot_id wait = subject_->acquire(tag, w.resource, w.terms, w.wait, w.once, now());
     settle();
     return {wait, tag};
 }
@@ -185,10 +184,10 @@ bool process::cancel(const ticket& t, bool only_if_unsent)
     return cancelled;
 }
 
-bool process::release(user_of_locks& who, core::slot_id lease)
+bool process::release(user_of_locks& user, core::slot_id lease)
 {
     const std::uint64_t tag = ++last_tag_;
-    operations_[tag] = &who;
+    operations_[tag] = &user;
     loop_.spend(world_.settings.process_work.operation);
     world_.judge.given_up(global(lease));
     const bool begun = subject_->release(lease, tag, now());
@@ -232,7 +231,7 @@ void process::check_closed()
     if (!operations_.empty())
         judge.fail(property::operations, name() + " has closed, but an operation has not ended");
     if (subject_->wake_at() != core::never)
-        judge.fail(property::operations, name() + " has closed, but wants to be woken");
+        judge.fail(property::operations, name() + " has closed, but has a timer set");
     for (core::connection* c : subject_->connections()) {
         if (c->wants_open())
             judge.fail(property::operations, name() + " has closed, but keeps a connection");

@@ -16,7 +16,7 @@
 
 namespace holdfast::simulation {
 
-// What a process and its users share with the rest of the world.
+// The parts of the world that processes and their users share.
 struct surroundings {
     schedule& time;
     dice& chance;
@@ -24,18 +24,18 @@ struct surroundings {
     referee& judge;
     const plan& settings;
     subject_maker make_subject = nullptr;
-    std::function<void(const std::string&)> trace; // empty: nobody reads it
-    bool calm = false;                             // nothing is broken any more
-    bool winding_up = false;                       // nobody begins anything
+    std::function<void(const std::string&)> trace; // may be empty
+    bool calm = false;                             // there are no faults any more
+    bool winding_up = false;                       // users begin no new operations
 
-    void note(const std::string& who, const std::string& what) const
+    void note(const std::string& actor, const std::string& event) const
     {
         if (trace)
-            trace(who + " " + what);
+            trace(actor + " " + event);
     }
 };
 
-// Who is told what becomes of an operation.
+// Receives the effects of its operations.
 class user_of_locks {
 public:
     virtual void on_effect(const core::effect& e) = 0;
@@ -44,9 +44,9 @@ protected:
     ~user_of_locks() = default;
 };
 
-// A process with one locker: the shell of the simulation. It does what the real one does (one
-// timer, one turn for all output, streams that follow what the connections want), on simulated
-// time. All of it happens on one thread, so what is due waits while that is busy.
+// A process with one locker: the I/O layer of the simulation. It does the same as the real one (one
+// timer, one turn for all output, streams opened and closed as the connections want), in simulated
+// time. Everything runs on one thread, so due work waits while the thread is busy.
 class process final : public caller {
 public:
     process(std::size_t number, surroundings& world, machine_clock clock);
@@ -56,20 +56,20 @@ public:
     void crash();
     void freeze();
     void suspend();
-    void wake_up(); // from either
+    void wake_up(); // after either
     bool running() const noexcept { return subject_ != nullptr; }
     bool frozen() const noexcept override { return frozen_; }
 
     std::size_t number() const noexcept { return number_; }
     std::string name() const { return "process " + std::to_string(number_); }
-    core::time_point now() const; // what its locks are decided by
+    core::time_point now() const; // by the clock that its locks use
     nanoseconds time_frozen() const noexcept { return time_frozen_; }
     nanoseconds suspended_until() const noexcept { return suspended_until_; } // the last time
     unsigned incarnation() const noexcept { return incarnation_; }
     nanoseconds longest_backlog() const noexcept { return loop_.longest_wait(); }
     core::duration patience(core::duration ttl) const { return subject_->patience(ttl); }
 
-    // For its users; only while it is running and not frozen.
+    // For its users. Precondition of all: it is running and not frozen.
     struct wish {
         std::string_view resource;
         core::lease_params terms{};
@@ -80,19 +80,19 @@ public:
         core::slot_id wait = 0;
         std::uint64_t tag = 0;
     };
-    ticket acquire(user_of_locks& who, const wish& what);
+    ticket acquire(user_of_locks& user, const wish& w);
     bool cancel(const ticket& t, bool only_if_unsent);
-    bool release(user_of_locks& who, core::slot_id lease);
+    bool release(user_of_locks& user, core::slot_id lease);
     void drop(core::slot_id lease);
     errc extend(core::slot_id lease);
     bool held(core::slot_id lease);
     void close();
     bool closed() const noexcept { return closed_; }
 
-    // Runs something of a user's, when the process can; never after a crash.
+    // Runs a user's action after the delay, once the process can; never after a crash.
     void later(nanoseconds delay, std::function<void()> action);
 
-    // Nothing may be left when it has closed.
+    // Judges that nothing is left open after close().
     void check_closed();
 
     // caller
@@ -109,13 +109,13 @@ private:
     struct link {
         stream_id stream = 0; // none: closed
         bool open = false, full = false;
-        std::string arrived;          // and was not read
-        std::deque<arrival> arrivals; // of that
-        std::size_t encoded = 0;      // bytes of output that have been paid for
+        std::string arrived;          // bytes not yet read
+        std::deque<arrival> arrivals; // of these bytes
+        std::size_t encoded = 0;      // bytes of output whose cost has been spent
     };
     struct kept_lease {
         user_of_locks* user = nullptr;
-        core::time_point until = core::never; // as it was last told
+        core::time_point until = core::never; // as last reported to the referee
     };
 
     core::connection& connection_of(std::size_t index);

@@ -1,4 +1,4 @@
-// The part of a process that does what the shell does: streams, effects, turns and the timer.
+// The part of a process that stands for the library's I/O layer: streams, effects, turns, timer.
 #include "simulation/process.hpp"
 
 #include <boost/asio/error.hpp>
@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Leases that are looked at in one turn: all, but for the crowd of a burst.
+// The leases checked in one turn. Only in a burst are there more.
 constexpr std::size_t most_reported = 64;
 
-// Whatever keeps sending must not keep timeouts from being judged for longer.
+// A peer that keeps sending must not delay the judgement of timeouts for longer than this.
 constexpr core::duration longest_lag = 1s;
 
 error_code code_of(breakage how)
@@ -68,7 +68,7 @@ void process::on_bytes(stream_id stream, std::string_view bytes)
         return;
     l->arrivals.push_back({now(), bytes.size()});
     l->arrived += bytes;
-    if (l->arrivals.size() == 1) // else it is going to be read already
+    if (l->arrivals.size() == 1) // else a read is already planned
         loop_.run([this, stream] { read(stream); });
 }
 
@@ -150,7 +150,7 @@ void process::settle()
     core::time_point heard = at;
     if (subject_->wake_at() <= at) {
         for (std::size_t i = 0; i < links_.size(); ++i)
-            flush(i); // what waits for us has not been asked yet
+            flush(i); // a timeout must not end requests that were never sent
         heard = heard_until(at);
     }
     for (bool changed = true; changed;) {
@@ -172,7 +172,8 @@ void process::settle()
         world_.judge.late(number_, longest_backlog());
 }
 
-// Until when all that arrived has been read. A timeout that is due is not judged before that.
+// The time up to which all bytes that arrived have been read. A timeout that falls later is not
+// judged yet.
 core::time_point process::heard_until(core::time_point at) const
 {
     core::time_point heard = at;
@@ -183,7 +184,7 @@ core::time_point process::heard_until(core::time_point at) const
     return std::max(heard, at - longest_lag);
 }
 
-// Encodes what has been added since.
+// Spends the cost of encoding the output that was added since the last call.
 void process::pay_for_output()
 {
     const process_costs& costs = world_.settings.process_work;
@@ -224,13 +225,13 @@ void process::perform(const core::effect& e)
         const auto found = operations_.find(e.tag);
         if (found == operations_.end())
             return world_.judge.fail(property::operations, name() + ": an operation ended twice");
-        user_of_locks* const who = found->second;
+        user_of_locks* const user = found->second;
         operations_.erase(found);
         loop_.spend(world_.settings.process_work.operation);
         const auto asked_for = wishes_.find(e.tag);
         if (e.kind == core::effect_kind::acquired) {
             const asked& w = asked_for->second;
-            leases_[e.lease] = {.user = who};
+            leases_[e.lease] = {.user = user};
             world_.judge.acquired(
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
@@ -243,7 +244,7 @@ void process::perform(const core::effect& e)
         }
         if (asked_for != wishes_.end())
             wishes_.erase(asked_for);
-        return who->on_effect(e);
+        return user->on_effect(e);
     }
     case core::effect_kind::must_stop:
     case core::effect_kind::gone:
@@ -253,10 +254,10 @@ void process::perform(const core::effect& e)
             world_.judge.told_to_stop(global(e.lease));
         if (found == leases_.end())
             return;
-        user_of_locks* const who = found->second.user;
+        user_of_locks* const user = found->second.user;
         if (e.kind == core::effect_kind::gone)
             leases_.erase(found);
-        return who->on_effect(e);
+        return user->on_effect(e);
     }
     case core::effect_kind::closed:
         closed_ = true;
@@ -291,7 +292,7 @@ void process::flush(std::size_t index)
     core::connection& c = connection_of(index);
     if (!l.open || l.full || c.output().empty())
         return;
-    // Now and then the kernel takes a part only.
+    // Sometimes the kernel accepts only a part.
     const std::string_view all = c.output();
     const bool in_part = world_.chance.chance(0.01);
     const std::size_t offered = in_part ? 1 + world_.chance.below(all.size()) : all.size();
@@ -326,7 +327,7 @@ void process::fire()
         fired_ = 0;
     }
     if (++fired_ == 20'000)
-        world_.judge.fail(property::operations, name() + " turns in a busy loop");
+        world_.judge.fail(property::operations, name() + " is in a busy loop");
     settle();
 }
 

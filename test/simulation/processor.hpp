@@ -10,8 +10,8 @@
 
 namespace holdfast::simulation {
 
-// One thread. It does one job at a time; what comes while it is busy waits, in order. A job happens
-// at its beginning and keeps the thread busy for as long as it says.
+// One thread. It runs one job at a time; jobs that come while it is busy wait in order. The effects
+// of a job happen at its start; then the job keeps the thread busy for the time that it spends.
 class processor {
 public:
     explicit processor(schedule& time) noexcept : time_(time) {}
@@ -27,12 +27,12 @@ public:
         plan_next();
     }
 
-    // The current job takes so much longer.
+    // The current job takes this much longer.
     void spend(nanoseconds t) noexcept { free_at_ = std::max(free_at_, time_.now()) + t; }
-    // When the current job is done, as far as it is known.
+    // When the current job is done, as far as is known.
     nanoseconds done_at() const noexcept { return std::max(free_at_, time_.now()); }
 
-    // While it stands still, jobs wait.
+    // Stops the thread. Jobs wait until go_on().
     void stand_still() noexcept
     {
         if (!std::exchange(stands_still_, true))
@@ -47,7 +47,7 @@ public:
             j.since = time_.now();
         plan_next();
     }
-    // Nothing of what waits will happen.
+    // Discards all waiting jobs.
     void forget_all() noexcept
     {
         jobs_.clear();
@@ -56,13 +56,13 @@ public:
         free_at_ = time_.now();
     }
 
-    // The longest that a job has waited, apart from standing still.
+    // The longest wait of a job, without the time during which the thread was stopped.
     nanoseconds longest_wait() const noexcept { return longest_wait_; }
 
 private:
     struct waiting_job {
         nanoseconds since{};
-        std::function<void()> what;
+        std::function<void()> job;
     };
 
     bool idle() const noexcept
@@ -98,7 +98,7 @@ private:
             const waiting_job next = std::move(jobs_.front());
             jobs_.pop_front();
             longest_wait_ = std::max(longest_wait_, time_.now() - next.since);
-            carry_out(next.what);
+            carry_out(next.job);
         }
         plan_next();
     }

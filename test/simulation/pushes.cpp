@@ -1,4 +1,4 @@
-// What a server sends without being asked takes the way of the stream that it is sent on.
+// A push of a server has the delay and the fate of the stream that it is sent on.
 #include "simulation/network.hpp"
 #include "simulation/referee.hpp"
 #include "simulation/server.hpp"
@@ -56,10 +56,10 @@ struct fixture {
         time.run_until(time.now() + t, [] { return false; });
     }
 
-    // Opens a stream and says these commands.
-    stream_id open(std::size_t who, const std::vector<std::vector<std::string>>& commands)
+    // Opens a stream and sends these commands.
+    stream_id open(std::size_t from, const std::vector<std::vector<std::string>>& commands)
     {
-        const stream_id s = net.open(who, 0);
+        const stream_id s = net.open(from, 0);
         pass(10ms);
         for (const auto& command : commands)
             net.send(s, encode_command(command));
@@ -86,13 +86,13 @@ std::string message(const std::string& text)
 
 BOOST_FIXTURE_TEST_SUITE(pushes, fixture)
 
-BOOST_AUTO_TEST_CASE(a_message_takes_as_long_as_the_way_of_its_stream_and_overtakes_nothing)
+BOOST_AUTO_TEST_CASE(a_message_has_the_delay_of_its_route_and_overtakes_no_earlier_bytes)
 {
     const stream_id s = open(1, {hello, subscribe});
     there.heard.clear();
     net.between(1, 0).shortest = net.between(1, 0).longest = 50ms; // each way
     net.send(s, encode_command({"PING"}));
-    pass(60ms); // it is answered, and the answer is under way
+    pass(60ms); // the answer is under way
     net.between(1, 0).shortest = net.between(1, 0).longest = 1ms;
     BOOST_TEST(publish("x") == ":1\r\n");
     BOOST_TEST(there.heard[s] == "");
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_message_takes_as_long_as_the_way_of_its_stream_and_overta
     BOOST_TEST((there.last_heard[s] - said).count() > nanoseconds(50ms).count());
 }
 
-BOOST_AUTO_TEST_CASE(a_frozen_server_tells_nothing_until_it_thaws)
+BOOST_AUTO_TEST_CASE(a_frozen_server_sends_no_push_until_it_thaws)
 {
     const stream_id s = open(1, {hello, subscribe, {"CLIENT", "TRACKING", "ON"},
                                     {"SET", "key", "x", "PX", "100"}, {"GET", "key"}});
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_server_tells_nothing_until_it_thaws)
     BOOST_TEST(there.heard[s].ends_with(">2\r\n$10\r\ninvalidate\r\n*1\r\n$3\r\nkey\r\n"));
 }
 
-BOOST_AUTO_TEST_CASE(who_has_closed_counts_until_the_server_hears_of_it)
+BOOST_AUTO_TEST_CASE(a_closed_subscriber_counts_until_the_server_sees_the_close)
 {
     const stream_id s = open(1, {hello, subscribe});
     there.heard.clear();
@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(who_has_closed_counts_until_the_server_hears_of_it)
     BOOST_TEST(there.heard[s] == "");
 }
 
-// The server finds out when it sends something, and the host there says that it knows nothing.
-BOOST_AUTO_TEST_CASE(who_has_given_up_counts_until_something_is_sent_there)
+// The server finds out when it sends bytes and the client's host answers with a reset.
+BOOST_AUTO_TEST_CASE(a_subscriber_that_gave_up_counts_until_the_server_sends_to_it)
 {
     const stream_id s = open(1, {hello, subscribe});
     there.heard.clear();
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(who_has_given_up_counts_until_something_is_sent_there)
     BOOST_TEST(there.heard[s] == "broken");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_cut_or_crashed_hears_nothing)
+BOOST_AUTO_TEST_CASE(a_cut_or_crashed_subscription_receives_no_push)
 {
     const stream_id cut = open(1, {hello, subscribe});
     net.cut(cut);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_is_cut_or_crashed_hears_nothing)
     BOOST_TEST(there.heard[crashed] == "");
 }
 
-BOOST_AUTO_TEST_CASE(who_sleeps_hears_it_when_he_wakes)
+BOOST_AUTO_TEST_CASE(a_frozen_client_receives_a_push_when_it_goes_on)
 {
     const stream_id s = open(1, {hello, subscribe});
     there.heard.clear();

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How late a process may be that is not frozen: its timers, and a turn of its loop.
+// The most that a process is late if it is not frozen: a timer and a turn of its loop.
 constexpr nanoseconds reaction = 5ms;
 
 std::string holder_name(std::uint64_t process)
@@ -60,7 +60,8 @@ void referee::acquired(std::uint64_t id, lease_params terms)
     const nanoseconds now = time_.now();
     check_token(terms);
     if (terms.until <= now)
-        fail(property::operations, holder_name(terms.process) + " was given a lease that is over");
+        fail(property::operations,
+            holder_name(terms.process) + " acquired a lease that is already over");
     if (judged()) {
         const auto [first, last] = open_on_.equal_range(terms.resource);
         for (auto other = first; other != last; ++other) {
@@ -68,9 +69,9 @@ void referee::acquired(std::uint64_t id, lease_params terms)
             const bool knew = !excused(lease.terms.process) &&
                               lateness_of(lease.terms.process) <= lease.terms.guard;
             if (!lease.told && knew)
-                fail(property::notice, holder_name(terms.process) + " was given " + terms.resource +
+                fail(property::notice, holder_name(terms.process) + " acquired " + terms.resource +
                                            ", but " + holder_name(lease.terms.process) +
-                                           ", which has it since " + in_ms(lease.from) +
+                                           ", which acquired it at " + in_ms(lease.from) +
                                            ", was not told to stop");
         }
     }
@@ -91,15 +92,15 @@ void referee::valid_until(std::uint64_t id, nanoseconds until)
     if (lease.over) {
         if (until > now)
             fail(property::notice, "the lease of " + holder_name(lease.terms.process) + " on " +
-                                       lease.terms.resource + ", which was over, is held again");
+                                       lease.terms.resource + " was over, but is held again");
         return;
     }
-    // Clocks of different rates are compared.
+    // The tolerance is for the conversion between clocks of different rates.
     if (lease.told && until > lease.terms.until + std::chrono::microseconds(1))
         fail(property::notice, holder_name(lease.terms.process) +
-                                   " was told to stop, and its lease on " + lease.terms.resource +
-                                   " lasts longer all the same");
-    // A node that has lost the key can take much of a lease at once.
+                                   " was told to stop, but its lease on " + lease.terms.resource +
+                                   " was prolonged");
+    // A node that has lost the key can shorten a lease a lot at once.
     if (lease.updated != now) {
         lease.updated = now;
         lease.until_before = lease.terms.until;
@@ -110,7 +111,7 @@ void referee::valid_until(std::uint64_t id, nanoseconds until)
         lease.terms.until = until;
 }
 
-// The lease is over for its holder; it may not have been told yet.
+// The lease is over. Its holder may not have been told yet.
 void referee::end(open_lease& lease, std::uint64_t id, nanoseconds when)
 {
     lease.over = true;
@@ -151,31 +152,31 @@ void referee::given_up(std::uint64_t id)
     open_.erase(found);
 }
 
-// By true time alone, whatever the clocks show and whichever lease is over.
+// By true time alone: clocks do not matter, nor which leases are over.
 void referee::check_token(const lease_params& lease)
 {
-    const std::string who = holder_name(lease.process);
+    const std::string holder = holder_name(lease.process);
     if (lease.token.has_value() != given_.fenced)
-        fail(
-            property::tokens, who + (given_.fenced ? " was given no token" : " was given a token"));
+        fail(property::tokens, holder + (given_.fenced ? " got no token" : " got a token"));
     if (!lease.token)
         return;
     std::vector<token>& all = tokens_[lease.resource];
     const property broken = given_.nodes_forget ? property::data_loss : property::tokens;
-    const std::string what =
-        " was given token " + std::to_string(*lease.token) + " of " + lease.resource;
+    const std::string grant =
+        " got token " + std::to_string(*lease.token) + " of " + lease.resource;
     if (std::any_of(all.begin(), all.end(),
             [&](const token& other) { return other.number == *lease.token; }))
-        fail(broken, who + what + ", which somebody had been given already");
-    // What was given before that must be smaller: before its process asked for it or, where nodes
-    // let go of keys too early, before the nodes were asked. The process may have begun to ask for
-    // somebody else, and cannot know that others have it. What it writes is refused then.
+        fail(broken, holder + grant + ", which another lease had already");
+    // A token that was granted before the process asked for this lease must be smaller. Where nodes
+    // lose keys too early: one that was granted before the nodes were asked. The process may have
+    // asked them for another of its waiters, and cannot know that another process has acquired the
+    // lease since. Then its writes are refused.
     const nanoseconds asked = judged() ? lease.asked : std::min(lease.asked, lease.nodes_asked);
     const auto begun = std::partition_point(
         all.begin(), all.end(), [&](const token& t) { return t.given < asked; });
     if (begun != all.begin() && std::prev(begun)->largest >= *lease.token)
-        fail(broken, who + what + ", although " + std::to_string(std::prev(begun)->largest) +
-                         " had been given before it asked");
+        fail(broken, holder + grant + ", although " + std::to_string(std::prev(begun)->largest) +
+                         " had been granted before it asked");
     const std::uint64_t before = all.empty() ? 0 : all.back().largest;
     all.push_back({*lease.token, std::max(before, *lease.token), time_.now()});
 }
@@ -194,16 +195,17 @@ void referee::write(const std::string& resource, std::uint64_t version_seen, con
     if (who.token && *who.token < r.largest_token) {
         ++refused_writes_;
         if (who.held && judged())
-            fail(property::register_, name + " holds " + resource + ", but its token is too small");
+            fail(property::register_,
+                name + " holds " + resource + ", but its write was refused for a small token");
         return;
     }
     if (given_.fenced || judged()) {
         if (r.version != version_seen)
             fail(property::register_,
-                name + " wrote over an update of " + resource + " that it had not seen");
+                name + " overwrote an update of " + resource + " that it had not seen");
         if (r.last_asked > who.given)
             fail(property::register_, name + " wrote to " + resource +
-                                          " after somebody who had asked when " + name +
+                                          " after a later holder, which asked when " + name +
                                           " had its lease already");
     }
     r.last_asked = std::max(r.last_asked, who.asked);
@@ -226,10 +228,10 @@ bool referee::key_changed(std::size_t node, const std::string& key,
         seen.there = false;
         return false;
     }
-    // What was under way on a connection that is closed may arrive later than what followed it.
+    // A command on a closed connection may arrive after commands that were sent later.
     if (seen.deleted.contains(item->value) && (given_.nothing_is_late || calm()))
         fail(property::clean_up, "node " + std::to_string(node) + " has " + key + " = " +
-                                     item->value + " again, which its owner had deleted");
+                                     item->value + " again after its owner had deleted it");
     seen.value = item->value;
     seen.ends = item->expires_at;
     return !std::exchange(seen.there, true);
@@ -262,7 +264,7 @@ void referee::left_behind(std::size_t node, const std::string& name, const seen_
 {
     fail(property::clean_up, "node " + std::to_string(node) + " still has " + name + " = " +
                                  key.value + ", set or renewed at " + in_ms(key.changed) +
-                                 ", which nobody holds");
+                                 ", but no process holds it");
 }
 
 void referee::check_cleaned_up(nanoseconds since)

@@ -22,8 +22,8 @@ void print(std::ostream& out, std::uint64_t seed, const result& r)
     for (const violation& v : r.violations)
         out << "seed " << seed << ": " << name_of(v.of) << " violated at " << in_ms(v.when) << ": "
             << v.text << '\n';
-    out << "seed " << seed << ": " << (r.violations.empty() ? "nothing" : "something")
-        << " went wrong in " << in_ms(r.simulated) << ", " << r.leases << " leases, " << r.events
+    out << "seed " << seed << ": " << (r.violations.empty() ? "no violation" : "violations")
+        << " in " << in_ms(r.simulated) << ", " << r.leases << " leases, " << r.events
         << " events\n";
 }
 
@@ -67,10 +67,10 @@ void totals::print(std::ostream& out, const std::string& program) const
     print_count(out, streams_.refused, "refused");
     print_count(out, streams_.resets, "broken by the other side");
     print_count(out, streams_.timed_out, "given up by the kernel");
-    print_count(out, streams_.cut, "cut, with a part of what was under way delivered");
+    print_count(out, streams_.cut, "cut, with a part of the bytes under way delivered");
     print_count(out, streams_.late, "closed with bytes under way that arrived later");
     print_count(out, streams_.pushes_lost, "notifications were lost");
-    print_count(out, streams_.pushes_repeated, "notifications came twice");
+    print_count(out, streams_.pushes_repeated, "notifications arrived twice");
 
     if (fenced_ > 0) {
         out << "\nregisters:\n";
@@ -82,7 +82,7 @@ void totals::print(std::ostream& out, const std::string& program) const
         print_count(out, attempts_, "attempts");
         print_count(out, granted_, "were granted");
         out << std::setw(14) << most_times_the_work_
-            << "  times the work it took at most, if nobody gave up\n";
+            << "  times the work: the longest burst in which all attempts were granted\n";
     }
     out << '\n' << violations_.size() << " seeds with a violation\n";
     std::size_t shown = 0;

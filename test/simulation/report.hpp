@@ -10,20 +10,20 @@
 
 namespace holdfast::simulation {
 
-// The violations of one world.
+// Prints the violations of one world.
 void print(std::ostream& out, std::uint64_t seed, const result& r);
 
-// What many worlds came to.
+// The totals of many worlds.
 class totals {
 public:
     void add(std::uint64_t seed, const result& r);
 
     bool caught() const noexcept { return !violations_.empty(); }
 
-    // The figures, and for each world in which something went wrong what it was, and `program` with
-    // the arguments that show it again.
+    // Prints the figures and, for each world with a violation, the first violation and the command
+    // (`program` and its arguments) that shows it again.
     void print(std::ostream& out, const std::string& program) const;
-    // One line: the first seed that was caught, the property, and the time simulated up to there.
+    // Prints one line: the first seed with a violation, the property and the text.
     void print_caught(std::ostream& out) const;
 
 private:

@@ -11,8 +11,8 @@ namespace holdfast::simulation {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-// True time, which nobody in the simulated world can see, and what happens when. What is due at the
-// same instant happens in the order in which it was planned.
+// True time, which no part of the simulated world can read, and the planned actions. Actions due at
+// the same instant run in the order in which they were planned.
 class schedule {
 public:
     nanoseconds now() const noexcept { return now_; }
@@ -28,7 +28,7 @@ public:
         at(now_ + delay, std::move(action));
     }
 
-    // Lets everything happen that is due before `end`, or until `enough()`.
+    // Runs the actions that are due before `end`, or until `enough()`.
     template <class Predicate>
     void run_until(nanoseconds end, Predicate enough)
     {

@@ -9,7 +9,7 @@ namespace holdfast::simulation {
 
 namespace {
 
-constexpr std::size_t longest = 40; // of a word that is shown
+constexpr std::size_t longest = 40; // length of a word in the trace
 
 std::string content_of(const test::redis_model::item& item)
 {
@@ -55,13 +55,13 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
     model_.on_push = [this](std::uint64_t session, std::string_view bytes) {
         network_.push_to_client(number_, session, bytes);
         if (trace_)
-            trace_("node " + std::to_string(number_) + " tells session " + std::to_string(session) +
-                   ": " + one_line(bytes));
+            trace_("node " + std::to_string(number_) + " pushes to session " +
+                   std::to_string(session) + ": " + one_line(bytes));
     };
     model_.on_change = [this](const std::string& key, const test::redis_model::item* item) {
         witness_.key_changed(key, item, wall());
         if (trace_)
-            trace_("node " + std::to_string(number_) + " has now " + key + " = " +
+            trace_("node " + std::to_string(number_) + " now has " + key + " = " +
                    (item == nullptr ? "nothing" : content_of(*item)));
     };
 }
@@ -80,9 +80,9 @@ nanoseconds server::cost_of(test::redis_model::arguments command) const
 
 void server::execute(std::string_view command)
 {
-    test::redis_model::session nobody;
+    test::redis_model::session session;
     std::string replies;
-    model_.receive(nobody, command, wall(), replies);
+    model_.receive(session, command, wall(), replies);
 }
 
 void server::remember(const redis::fence_settings& terms)

@@ -15,10 +15,10 @@
 
 namespace holdfast::simulation {
 
-// One node: the model of a Redis server, its clock, and what can happen to its process.
+// One node: the model of a Redis server, its clock, and the faults of its process.
 class server final : public listener {
 public:
-    // What a process that starts again still knows.
+    // The data that a restarted process still has.
     enum class memory : std::uint8_t { everything, nothing, a_snapshot };
 
     server(std::size_t number, schedule& time, network& net, referee& judge, wall_clock clock,
@@ -36,7 +36,7 @@ public:
     void thaw();
     void crash(bool host_too);
     void restart(memory what);
-    // No further in all than was allowed, so that the clocks of nodes do not get too far apart.
+    // By no more in total than was allowed, so that the clocks of nodes do not differ too much.
     void set_clock_forward(nanoseconds by) noexcept
     {
         by = std::min(by, may_go_forward_);
@@ -44,20 +44,20 @@ public:
         clock_.step(by);
     }
     void allow_forward(nanoseconds in_all) noexcept { may_go_forward_ = in_all; }
-    // Once only: what a key gains in life by it is bounded.
+    // Has an effect only once, so that the time by which keys live longer is bounded.
     void set_clock_back(nanoseconds by) noexcept
     {
         clock_.step(-std::exchange(may_go_back_, 0) * by);
     }
-    // Throws expired keys out, as a real server does now and then without being asked.
+    // Deletes expired keys, as a real server does from time to time.
     void expire();
-    // As if clients of these terms had used it for long.
+    // Gives the node the record that it would have after long use with these settings.
     void remember(const redis::fence_settings& terms);
     void flush();
     void lose_locks();
     void take_snapshot() { snapshot_ = model_.contents(); }
     void forget_scripts() noexcept { model_.forget_scripts(); }
-    // Clients cannot be told that their turn has come, so it keeps no queue for them.
+    // Without subscriptions clients cannot be notified of their turn, so the node keeps no queue.
     void forbid_subscriptions() noexcept { forbids_subscriptions_ = true; }
     void set_trouble(test::redis_model::trouble what) noexcept { model_.state = what; }
 
@@ -69,16 +69,16 @@ public:
     processor& thread() noexcept override { return thread_; }
     std::size_t reads_at_once() const noexcept override { return costs_.reads_at_once; }
 
-    // Tells `trace` of each command.
+    // Reports each command to `trace`.
     void tell(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
-    // How many keys of locks and queues it would still find.
+    // The number of keys of locks and queues that are still there.
     std::size_t keys() const;
     std::string describe_keys() const;
 
 private:
     std::string next_run_id();
-    void execute(std::string_view command); // of nobody's
+    void execute(std::string_view command); // outside of any client's session
     void note(test::redis_model::arguments command) const;
     nanoseconds cost_of(test::redis_model::arguments command) const;
     std::chrono::milliseconds wall() const { return clock_.show(time_.now()); }

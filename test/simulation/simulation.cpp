@@ -14,19 +14,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After the last fault: until silent connections have been noticed and made anew, and what a crash
-// left behind has run out.
+// After the last fault: until silent connections have been noticed and replaced, and keys left by a
+// crash have expired.
 constexpr nanoseconds time_to_recover = 15s;
 
-// After the last cut: until there are connections again, and what had to wait for them is done.
+// After the last cut: until all connections are back and the clean-up that waited for them is done.
 constexpr nanoseconds time_to_reconnect = 4s;
 
-// When nobody wants anything any more, what was held in calm is deleted within this.
-constexpr nanoseconds time_to_clean_up = 100ms; // and as long as it takes to a slow node
+// When all users are idle, keys of leases that were held without faults are deleted within this.
+constexpr nanoseconds time_to_clean_up = 100ms; // plus the delay to a slow node
 
 constexpr nanoseconds time_to_close = 2s;
 
-constexpr nanoseconds time_to_connect = 1s; // and to get locks that nobody else wants
+constexpr nanoseconds time_to_connect = 1s; // and to acquire uncontended locks
 
 class world {
 public:
@@ -85,7 +85,7 @@ private:
     {
         if (what.bursts)
             return make_burst_plan(chance_, *what.bursts);
-        dice load(~seed); // what else a seed makes of a world does not hang on it
+        dice load(~seed); // separate dice: the rest of the world does not depend on the load
         const bool anything = !what.contended && !what.restrict_plan &&
                               what.fenced == experiment::fenced_worlds::some;
         if (anything && !is_fenced(what, seed) && load.chance(0.015))
@@ -148,7 +148,7 @@ private:
         expire_now_and_then();
     }
 
-    // Active expiry: keys go even if nobody asks for them.
+    // Active expiry: keys expire even if no client reads them.
     void expire_now_and_then()
     {
         time_.after(chance_.between(10ms, plan_.terms.ttl), [this] {
@@ -171,7 +171,7 @@ private:
         return true;
     }
 
-    // False: it was not over in time, and there is no use in going on.
+    // False if the burst had a violation. Then the rest of the world is not run.
     bool survive_burst()
     {
         const burst_plan& b = *plan_.burst;
@@ -182,7 +182,7 @@ private:
         crowd_.take_what_is_kept();
         run_until(time_to_connect * 2);
         if (!crowd_.keeps_everything())
-            judge_.fail(property::progress, "not even a few were served");
+            judge_.fail(property::progress, "not all leases before the burst were granted");
         crowd_.rush();
         const nanoseconds began = time_.now();
         if (b.frozen_node) {
@@ -190,13 +190,13 @@ private:
             time_.at(began + b.frozen_from, [&s] { s.freeze(); });
             time_.at(began + b.frozen_from + b.frozen_for, [&s] { s.thaw(); });
         }
-        // An event loop that has much to do is late, so the wait of some begins and ends late.
+        // A busy event loop is late, so some waits begin and end late.
         time_.run_until(began + b.bound() + (b.wait < b.bound() ? b.wait + b.spread : 0ns),
             [this] { return crowd_.is_over(); });
         crowd_.judge_rush();
         if (!judge_.violations().empty())
             return false;
-        // Those who have given up left work behind.
+        // Attempts that ended without a grant left clean-up behind.
         run_until(std::max(time_.now(), began + b.bound()) + time_to_connect);
         if (!majority_moves)
             calm_begins();
@@ -218,8 +218,8 @@ private:
 
     void recover()
     {
-        around_.winding_up = true; // nobody begins anything while the world recovers
-        around_.note("world", "all faults are mended");
+        around_.winding_up = true; // users begin no operations while the world recovers
+        around_.note("world", "all faults end");
         trouble_.mend_everything();
         net_.lose_pushes(0, 0);
         for (const auto& u : users_)
@@ -238,18 +238,18 @@ private:
 
     void live_in_calm()
     {
-        around_.note("world", "everybody begins again");
+        around_.note("world", "all users begin again");
         around_.calm = true;
         for (const auto& u : users_) {
             if (u->idle())
                 u->begin();
         }
-        const auto everybody_served = [this] {
+        const auto all_served = [this] {
             return std::all_of(users_.begin(), users_.end(),
                 [](const auto& u) { return u->served_in_calm() >= 1; });
         };
         const nanoseconds end = time_.now() + plan_.longest_wait_in_calm() + 10s;
-        time_.run_until(end, everybody_served);
+        time_.run_until(end, all_served);
         for (const auto& u : users_) {
             if (u->served_in_calm() == 0)
                 judge_.fail(property::progress, u->name() + " was never served");
@@ -258,7 +258,7 @@ private:
 
     void wind_up()
     {
-        around_.note("world", "nobody begins anything any more");
+        around_.note("world", "users begin no more operations");
         around_.winding_up = true;
         const auto all_idle = [this] {
             return std::all_of(
@@ -269,8 +269,7 @@ private:
             if (!u->idle())
                 judge_.fail(property::operations, u->name() + " is not done");
         }
-        // A node that has forgotten the script of a deletion is asked again: there, back, and
-        // there.
+        // A node that has lost the release script is sent the deletion twice: three one-way delays.
         run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
         judge_.check_cleaned_up(judge_.calm_since());
@@ -284,7 +283,7 @@ private:
         for (const auto& p : processes_)
             p->check_closed();
 
-        // Whatever happened: one ttl later nothing is left, of the queues neither.
+        // In any case no key is left one ttl later, and no queue either.
         run_until(time_.now() + std::max<nanoseconds>(plan_.longest_ttl, 3s) * 102 / 100 + 1s);
         for (const auto& s : servers_) {
             if (s->keys() != 0)

@@ -27,17 +27,17 @@ struct result {
     std::optional<crowd::figures> burst{};
 };
 
-// What is simulated: whose locks, in which worlds.
+// What to simulate: which lock, in which worlds.
 struct experiment {
     subject_maker make_subject = make_shipped_lock;
-    bool contended = false; // only worlds in which many want one resource
-    // Worlds in which the locks give tokens: a third of all.
+    bool contended = false; // only worlds in which many users want one resource
+    // Worlds with fencing tokens; `some`: a third of all.
     enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;
-    std::optional<burst_size> bursts{};       // only worlds of such bursts
-    std::function<void(plan&)> restrict_plan; // may take away what the subject cannot do at all
+    std::optional<burst_size> bursts{};       // only worlds with such bursts
+    std::function<void(plan&)> restrict_plan; // may remove features that the subject lacks
 };
 
-// One world, from its beginning to its end. The same seed gives the same world, event by event.
+// Runs one world from start to end. The same seed gives the same world, event by event.
 result simulate(const experiment& what, std::uint64_t seed,
     std::function<void(nanoseconds, const std::string&)> trace = {});
 

@@ -14,8 +14,8 @@
 
 namespace holdfast::simulation {
 
-// What is put to the proof: the locks of one process, as the shell sees them. The words are those
-// of `core::locker_core`, whose promises count.
+// The system under test: the locks of one process, as the I/O layer sees them. The functions have
+// the contracts of those of `core::locker_core`.
 class subject {
 public:
     virtual ~subject() = default;
@@ -29,11 +29,11 @@ public:
     virtual errc extend(core::slot_id lease, core::time_point now) = 0;
     virtual bool held(core::slot_id lease, core::time_point now) = 0;
     virtual core::time_point valid_until(core::slot_id lease) = 0;
-    // When the nodes were first asked for what it rests on, at the earliest; none if not known.
+    // When the claim of this lease first asked the nodes, a true time; none if not known.
     virtual std::optional<nanoseconds> asked(core::slot_id) const { return std::nullopt; }
     virtual void close(core::time_point now) = 0;
 
-    // `heard`: all that had arrived by then has been read.
+    // `heard`: all bytes that had arrived by then have been read.
     virtual void wake(core::time_point now, core::time_point heard) = 0;
     virtual core::time_point wake_at() const = 0;
     virtual std::optional<core::effect> next_effect() = 0;
@@ -41,7 +41,7 @@ public:
     virtual core::duration patience(core::duration ttl) const = 0;
 };
 
-// What differs from process to process.
+// The settings of one process.
 struct subject_settings {
     std::size_t nodes = 0;
     core::entropy* random = nullptr;
@@ -52,13 +52,13 @@ struct subject_settings {
     locker_options options{};
     std::optional<redis::fence_settings> fence{}; // none: plain mode
     std::function<nanoseconds()> true_time{};
-    std::function<void()> on_attempt{}; // each of which is some work, whatever comes of it
+    std::function<void()> on_attempt{}; // an attempt has a cost, whatever its outcome
 };
 
 // Makes the locks of a process that starts.
 using subject_maker = std::unique_ptr<subject> (*)(const subject_settings& settings);
 
-// The library, as it ships.
+// The library's own lock.
 std::unique_ptr<subject> make_shipped_lock(const subject_settings& settings);
 
 } // namespace holdfast::simulation

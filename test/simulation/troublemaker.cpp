@@ -153,7 +153,7 @@ void troublemaker::down_and_up(server& node, fault f)
     auto memory = server::memory::everything;
     if (f == fault::node_forgot || f == fault::node_forgot_now)
         memory = world_.chance.chance(0.5) ? server::memory::nothing : server::memory::a_snapshot;
-    if (f == fault::node_forgot) // "delayed restart": by then every lease has run out
+    if (f == fault::node_forgot) // "delayed restart": by then every lease has expired
         down = world_.settings.longest_ttl * 102 / 100 + 10ms;
     world_.time.after(down, [&node, memory] {
         if (!node.up())
@@ -217,7 +217,7 @@ void troublemaker::mend_everything()
         if (node->frozen())
             node->thaw();
     }
-    // Crashed nodes come back in their own time: some must not come back earlier.
+    // Crashed nodes restart at their planned times: some must not restart earlier.
     for (const auto& p : processes_) {
         if (!p->running())
             restart(*p);

@@ -13,7 +13,7 @@
 
 namespace holdfast::simulation {
 
-// Makes the faults of a plan happen, and mends them.
+// Starts the faults of a plan and ends them.
 class troublemaker {
 public:
     using counts = std::array<std::uint64_t, fault_kinds>;
@@ -22,7 +22,7 @@ public:
         std::vector<std::unique_ptr<process>>& processes, std::function<void(process&)> on_started);
 
     void begin();
-    // No more faults, and everything is mended.
+    // Ends all faults and starts no more.
     void mend_everything();
 
     const counts& happened() const noexcept { return counts_; }

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// What an operation may take beyond its own limit: timers are late, and turns.
+// The time by which an operation may exceed its own limit: timers and turns are late.
 constexpr nanoseconds slack = 20ms;
 
 constexpr nanoseconds connect_timeout = 2s;
@@ -38,7 +38,7 @@ void user::after(nanoseconds delay, void (user::*step)())
 
 void user::begin()
 {
-    doing_ = what::nothing;
+    doing_ = state::nothing;
     ++step_;
     ticket_ = {};
     lease_ = 0;
@@ -48,7 +48,7 @@ void user::begin()
 
 void user::hurry()
 {
-    if (doing_ != what::working)
+    if (doing_ != state::working)
         return;
     ++step_;
     after(world_.chance.between(0ns, 20ms), &user::finish);
@@ -56,10 +56,10 @@ void user::hurry()
 
 void user::pause()
 {
-    doing_ = what::nothing;
+    doing_ = state::nothing;
     ++step_;
-    // Where no queue is kept, luck alone decides between those who never have enough. Who has been
-    // served then makes way, so that everybody else must be.
+    // Without a queue chance alone decides between users that ask again and again. A user that has
+    // been served then stops asking, so that all others must be served.
     const bool makes_way = world_.calm && !world_.settings.queue && served_in_calm_ > 0;
     if (!world_.winding_up && !makes_way)
         after(world_.chance.between(0ns, world_.settings.users_do.longest_pause), &user::ask);
@@ -72,7 +72,7 @@ void user::ask()
     const habits& h = world_.settings.users_do;
     resource_ = world_.chance.below(world_.settings.resources) == 0 ? "stock:A" : "stock:B";
     terms_ = world_.settings.terms;
-    if (process_.number() == 1) // not all are alike
+    if (process_.number() == 1) // one process has a different ttl
         terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
     terms_.drift = terms_.ttl / 100 + 2ms;
     once_ = world_.chance.chance(h.asks_once);
@@ -83,13 +83,13 @@ void user::ask()
         once_ = false;
     began_ = asked_ = world_.time.now();
     frozen_before_ = process_.time_frozen();
-    doing_ = what::waiting;
+    doing_ = state::waiting;
     const unsigned step = ++step_;
     world_.note(name(), "asks for " + resource_);
     const process::ticket t = process_.acquire(
         *this, {.resource = resource_, .terms = terms_, .wait = wait_, .once = once_});
     if (step != step_)
-        return; // it has ended already
+        return; // the operation has ended already
     ticket_ = t;
     if (world_.chance.chance(h.cancels))
         after(world_.chance.of_any_size(10us, terms_.ttl), &user::give_up_waiting);
@@ -112,7 +112,7 @@ void user::on_effect(const core::effect& e)
         return on_wait_ended(e);
     case effect::must_stop:
         world_.note(name(), "is told to stop");
-        if (doing_ == what::working && !world_.chance.chance(world_.settings.users_do.obstinate)) {
+        if (doing_ == state::working && !world_.chance.chance(world_.settings.users_do.obstinate)) {
             ++step_;
             after(world_.chance.between(0ns, terms_.guard / 2), &user::finish);
         }
@@ -125,7 +125,7 @@ void user::on_effect(const core::effect& e)
         return;
     case effect::released:
         check_in_time(began_, frozen_before_, process_.patience(terms_.ttl), "a release");
-        if (doing_ == what::releasing)
+        if (doing_ == state::releasing)
             pause();
         return;
     case effect::gone:
@@ -138,7 +138,7 @@ void user::on_acquired(const core::effect& e)
 {
     world_.note(name(),
         "has " + resource_ + (e.fence ? ", token " + std::to_string(*e.fence) : std::string()));
-    doing_ = what::working;
+    doing_ = state::working;
     ++step_;
     lease_ = e.lease;
     if (world_.calm) {
@@ -160,12 +160,11 @@ void user::on_acquired(const core::effect& e)
 void user::on_wait_ended(const core::effect& e)
 {
     world_.note(
-        name(), "has waited for " + resource_ + " in vain: " +
+        name(), "has not acquired " + resource_ + ": " +
                     (e.reason == errc{} ? "held by another" : make_error_code(e.reason).message()));
     if (once_ || wait_ != forever)
         check_acquire_in_time();
-    // Nodes that refuse everything for good reason end a wait at once; they do not when all is
-    // well.
+    // A wait without a limit ends early only if nodes refuse for good. Without faults they do not.
     else if (world_.judge.calm() && e.reason != errc::closed)
         world_.judge.fail(property::progress,
             name() + ": waiting ended with " + make_error_code(e.reason).message());
@@ -176,10 +175,10 @@ void user::check_in_time(
     nanoseconds began, nanoseconds frozen_before, nanoseconds allowed, const char* operation)
 {
     const nanoseconds frozen = process_.time_frozen() - frozen_before;
-    // The limit is counted on the clock of its machine. A timer that was set before a suspension is
-    // late by as much as it had still to run.
+    // The limit counts on the clock of the process's machine. A timer that was set before a
+    // suspension is late by the time that it still had to run.
     nanoseconds more = slack + frozen / 50 + process_.longest_backlog() * 2;
-    if (world_.settings.burst) // a request counts from when there is room for it in the socket
+    if (world_.settings.burst) // a request's time starts when it fits into the socket's buffer
         more += world_.settings.burst->bound();
     if (process_.suspended_until() + core::alarm::longest_sleep >= began)
         more += core::alarm::longest_sleep;
@@ -221,7 +220,7 @@ void user::work()
     after(whole, &user::finish);
 }
 
-// A careful user looks at its lease just before it writes.
+// A careful user checks its lease just before it writes.
 void user::write()
 {
     under_.held = process_.held(lease_);
@@ -241,16 +240,16 @@ void user::finish()
         return pause();
     }
     world_.note(name(), "releases " + resource_);
-    doing_ = what::releasing;
+    doing_ = state::releasing;
     ++step_;
     began_ = world_.time.now();
     frozen_before_ = process_.time_frozen();
     const core::slot_id lease = lease_;
     if (!process_.release(*this, lease))
-        world_.judge.fail(property::operations, name() + " has a lease and cannot release it");
+        world_.judge.fail(property::operations, name() + " has a lease but cannot release it");
     if (world_.chance.chance(world_.settings.users_do.releases_twice) &&
         process_.release(*this, lease))
-        world_.judge.fail(property::operations, name() + " could release a lease twice");
+        world_.judge.fail(property::operations, name() + " released a lease twice");
 }
 
 } // namespace holdfast::simulation

@@ -4,21 +4,21 @@
 
 namespace holdfast::simulation {
 
-// Somebody who takes locks in a process: waits, works, gives back, and not always as one should.
+// A user of locks in a process: acquires, works and releases, and sometimes breaks the rules.
 class user final : public user_of_locks {
 public:
     user(std::size_t number, surroundings& world, process& where);
 
     void begin(); // its process has started
-    void hurry(); // to be done with what it does
-    bool idle() const noexcept { return doing_ == what::nothing; }
+    void hurry(); // its work ends soon
+    bool idle() const noexcept { return doing_ == state::nothing; }
     unsigned served_in_calm() const noexcept { return served_in_calm_; }
     std::string name() const;
 
     void on_effect(const core::effect& e) override;
 
 private:
-    enum class what : std::uint8_t { nothing, waiting, working, releasing };
+    enum class state : std::uint8_t { nothing, waiting, working, releasing };
 
     void pause();
     void ask();
@@ -36,8 +36,8 @@ private:
     const std::size_t number_;
     surroundings& world_;
     process& process_;
-    what doing_ = what::nothing;
-    unsigned step_ = 0; // what was planned before it changed is void
+    state doing_ = state::nothing;
+    unsigned step_ = 0; // actions planned for an earlier step are void
     unsigned served_in_calm_ = 0;
 
     std::string resource_;
@@ -46,7 +46,7 @@ private:
     bool once_ = false;
     process::ticket ticket_;
     core::slot_id lease_ = 0;
-    access under_; // what it reads and writes under its lease
+    access under_; // for its reads and writes under its lease
     nanoseconds began_{0}, asked_{0}, frozen_before_{0}, extension_began_{-1};
     nanoseconds extension_frozen_before_{0};
     std::uint64_t version_seen_ = 0;

@@ -72,8 +72,8 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
     }
 }
 
-// A node that has granted a token its lock is not asked for it again, unless it has said since that
-// it does not hold it any more.
+// A node that has granted the lock to an owner token is not asked for that grant again, unless it
+// has reported since that the key is gone.
 void witness::fenced_acquire(test::redis_model::arguments command, const test::redis_model& model,
     test::redis_model::time wall)
 {
@@ -92,7 +92,8 @@ void witness::fenced_acquire(test::redis_model::arguments command, const test::r
             "node " + std::to_string(node_) + " was asked again for what it had granted: " + token);
 }
 
-// Of each lock there are so many keys, and so many arguments, of which the first is the token.
+// Per lock there are `keys_each` keys and `values_each` arguments; the first argument is the owner
+// token.
 void witness::renewal(test::redis_model::arguments keys, std::size_t keys_each,
     test::redis_model::arguments values, std::size_t values_each, const test::redis_model& model,
     test::redis_model::time wall)
@@ -118,7 +119,7 @@ void witness::key_changed(
     const bool made = referee_.key_changed(node_, *lock, item, wall, passes_on_ || accident_);
     if (made && !may_make_keys_)
         referee_.fail(property::clean_up,
-            "node " + std::to_string(node_) + ": a script has made the key " + key);
+            "node " + std::to_string(node_) + ": a script has created the key " + key);
 }
 
 } // namespace holdfast::simulation

@@ -10,9 +10,9 @@
 
 namespace holdfast::simulation {
 
-// Reads every command that one node executes, and holds it against what is promised on the wire: a
-// SET is sent once, or again only where it was refused or a renewal has found its key missing; and
-// nothing makes a key but a SET, and who enters a queue.
+// Checks every command that one node executes against the promises on the wire. A SET is sent once,
+// and again only if it was refused or a renewal found its key missing. Only a SET and the scripts
+// that enter a queue or acquire with a token create keys.
 class witness {
 public:
     witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
@@ -24,16 +24,16 @@ public:
 
     void restarted(const test::redis_model& model);
 
-    // Keys go from now on, or not any more, without anybody's asking for it.
+    // Between accident(true) and accident(false) keys vanish by a fault, not by an owner's request.
     void accident(bool happens) noexcept { accident_ = happens; }
 
-    // Whose lock or queue a key is; nothing for a counter, and for the record of a node.
+    // The resource whose lock or queue a key is; none for a counter, a window or a node's record.
     static std::optional<std::string> lock_named(std::string_view key);
 
 private:
     struct seen_token {
         unsigned sets = 0, missed = 0; // missed: refused, or found missing
-        bool handed_over = false;      // a script has given it the key
+        bool handed_over = false;      // a script has given the key to this token
     };
 
     void renewal(test::redis_model::arguments keys, std::size_t keys_each,
