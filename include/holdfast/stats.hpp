@@ -26,7 +26,7 @@ struct locker_stats {
     std::uint64_t handed_over = 0; ///< of these: transferred from one local holder to the next
     std::uint64_t attempts = 0;    ///< attempts made at the backend
     std::uint64_t contended = 0;   ///< attempts refused because others held the resource
-    std::uint64_t unreachable = 0; ///< attempts that failed for lack of answers
+    std::uint64_t unreachable = 0; ///< attempts that failed otherwise, mostly for lack of answers
     std::uint64_t renewals = 0;    ///< renewals that a majority confirmed
     std::uint64_t released = 0;    ///< leases released by their holders
     std::uint64_t lost = 0;        ///< leases that ended while they were still held
