@@ -17,7 +17,6 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     hash = hash_of(name);
     queue_node = max_nodes;
     answer_due = has_waited = handed_over = tracked = surveyed = false;
-    survey = 0;
     everywhere = others_first = looked_in_vain = ends_turns = stays_out = false;
     looks = late = 0;
     asked_again_at = core::never;
@@ -28,9 +27,14 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     gone_at = core::long_ago;
     reported = core::long_ago;
     round_ = vote_round(count);
-    nodes_ = static_cast<std::uint8_t>(count);
     deleted_ = 0;
-    at.assign(count, claim_node{});
+    if (!at || nodes_ != count)
+        at = std::make_unique<claim_node[]>(count);
+    else
+        std::fill_n(at.get(), count, claim_node{});
+    nodes_ = static_cast<std::uint8_t>(count);
+    if (ticket)
+        *ticket = {};
 }
 
 void claim::sent(std::size_t node, core::time_point when) noexcept

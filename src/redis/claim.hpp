@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace holdfast::redis {
 
@@ -36,6 +35,13 @@ struct claim_node {
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
     bool lost : 1 = false;                   // it was ours, and then was found missing
     core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
+};
+
+// What a claim remembers of the queue, beyond its flags.
+struct queue_ticket {
+    std::uint64_t survey = 0; // of the key's owners, under way; 0: none
+    core::time_point queue_node_held_until{};
+    core::time_point asks_again_at{}; // all nodes, whatever the queue node has said meanwhile
 };
 
 enum class claim_stage : std::uint8_t {
@@ -133,8 +139,8 @@ public:
     core::owner_token token{};
     core::claim_params params{};
     std::uint64_t tag = 0;
-    std::uint64_t hash = 0;             // of that name
-    std::size_t queue_node = max_nodes; // where it is queued, or was handed over to us; or none
+    std::uint64_t hash = 0;              // of that name
+    std::uint8_t queue_node = max_nodes; // where it is queued, or was handed over to us; or none
     claim_stage stage = claim_stage::asking; // written by life_cycle alone
     bool answer_due = false;                 // from the queue_node: whether it is our turn
     bool has_waited = false;                 // it was not, when we came
@@ -148,14 +154,12 @@ public:
     bool stays_out = false;      // of a window that is open
     bool tracked = false;        // the queue_node tells us when its key changes
     bool surveyed = false;       // who has the key, since it was last due
-    std::uint64_t survey = 0;    // of that; 0: none
-    core::time_point queue_node_held_until{};
-    core::time_point asks_again_at{}; // all nodes, whatever the queue_node has said meanwhile
     core::time_point round_began{};
     core::time_point asked_again_at = core::never; // those who have refused
     core::time_point gone_at{}; // what we have set, renewed or joined on any node is gone then
     core::time_point reported = core::long_ago; // the validity that the locker was told
-    std::vector<claim_node> at;                 // by node
+    std::unique_ptr<claim_node[]> at;           // by node
+    std::unique_ptr<queue_ticket> ticket;       // once it has been queued
     std::unique_ptr<fenced_claim> fence;        // in fenced mode
 
 private:

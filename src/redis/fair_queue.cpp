@@ -56,10 +56,12 @@ std::size_t fair_queue::node_for(claim& c, time_point now)
 void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)
 {
     claim& c = claims_[id];
+    if (!c.ticket)
+        c.ticket = std::make_unique<queue_ticket>();
     c.round_began = now;
-    c.queue_node = queue_node;
+    c.queue_node = static_cast<std::uint8_t>(queue_node);
     c.tracked = false;
-    c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+    c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
     enqueue(id, false, now);
     if (c.everywhere)
         join_all(id, now);
@@ -195,14 +197,14 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
     if (!c.surveyed && (held_for_ms < 0 || !hints_.contention.knows_turns(c.hash, now)))
         owners_.ask(id, now);
     hints_.contention.note(c.hash, now);
-    c.queue_node_held_until = core::never;
+    c.ticket->queue_node_held_until = core::never;
     if (held_for_ms >= 0) {
-        c.queue_node_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
-        if (c.queue_node_held_until < c.asks_again_at)
-            c.asks_again_at =
-                c.queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
+        c.ticket->queue_node_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
+        if (c.ticket->queue_node_held_until < c.ticket->asks_again_at)
+            c.ticket->asks_again_at =
+                c.ticket->queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
     }
-    time_point ask_at = c.asks_again_at;
+    time_point ask_at = c.ticket->asks_again_at;
     if (!c.tracked && (!c.surveyed || nodes_[c.queue_node].tracks()))
         ask_at = std::min(ask_at, time_of_look(jitter_, now));
     claims_.wake_at(id, ask_at);
@@ -225,8 +227,8 @@ fair_queue::outcome fair_queue::stay_out(claim_id id, std::int64_t for_ms, time_
     c.stays_out = true;
     const time_point ends =
         now + std::chrono::milliseconds(for_ms) + jitter_.between(shortest_spread, longest_spread);
-    c.queue_node_held_until = ends;
-    c.asks_again_at = std::max(c.asks_again_at, ends + longest_spread);
+    c.ticket->queue_node_held_until = ends;
+    c.ticket->asks_again_at = std::max(c.ticket->asks_again_at, ends + longest_spread);
     claims_.wake_at(id, ends);
     return {.began_to_wait = began, .claim = id};
 }
@@ -236,16 +238,16 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
     claim& c = claims_[id];
     if (std::exchange(c.stays_out, false)) {
         enqueue(id, false, now);
-    } else if (!c.answer_due && now < c.asks_again_at) {
+    } else if (!c.answer_due && now < c.ticket->asks_again_at) {
         send(c.queue_node, dialect_.first_of_queue(c), request_kind::first, id, now);
-        claims_.wake_at(id, c.asks_again_at);
+        claims_.wake_at(id, c.ticket->asks_again_at);
     } else if (!c.answer_due) {
         const std::size_t queue_node = nodes_.queue_node_of(c, now);
         if (queue_node == max_nodes)
             return {.then = then::round, .claim = id};
         c.tracked = c.tracked && c.queue_node == queue_node;
-        c.queue_node = queue_node;
-        c.asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+        c.queue_node = static_cast<std::uint8_t>(queue_node);
+        c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
         enqueue(id, false, now);
         join_all(id, now);
         owners_.ask(id, now);
@@ -294,7 +296,7 @@ void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
     hints_.contention.note_turn(c.hash, now);
-    c.queue_node = node;
+    c.queue_node = static_cast<std::uint8_t>(node);
     c.handed_over = true;
 }
 
@@ -362,11 +364,11 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     unfit_queue_nodes& unfit = nodes_.unfit();
     const std::uint64_t there = owners.owner(c.queue_node);
     const bool settled = unfit.is_settled(c.hash, c.queue_node, there, now);
-    if (!settled && c.queue_node_held_until <= now + hand_over_ttl) {
+    if (!settled && c.ticket->queue_node_held_until <= now + hand_over_ttl) {
         // It may just be changing hands: then the others are free for a moment, or not yet.
         unfit.note_owner(c.hash, c.queue_node, there, now);
         c.surveyed = false;
-        claims_.wake_at(id, std::min(c.asks_again_at, time_of_look(jitter_, now)));
+        claims_.wake_at(id, std::min(c.ticket->asks_again_at, time_of_look(jitter_, now)));
         return {};
     }
     distrust_minority(c, owners, now);
@@ -382,7 +384,7 @@ void fair_queue::distrust_minority(const claim& c, const owner_survey& owners, t
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         if (owners.is_minority(i))
             nodes_.unfit().note_stale(c.hash, i, owners.owner(i),
-                i == c.queue_node ? c.queue_node_held_until : core::never, now);
+                i == c.queue_node ? c.ticket->queue_node_held_until : core::never, now);
     }
 }
 

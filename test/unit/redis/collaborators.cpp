@@ -183,6 +183,8 @@ BOOST_FIXTURE_TEST_CASE(owners_of_a_key_are_found_on_all_nodes, collaborator_fix
     take(1, "holder");
     take(2, "holder");
     const auto id = begin('x', claim_stage::queued);
+    claims[id].ticket = std::make_unique<queue_ticket>();
+    claims[id].queue_node = 0;
     key_owners owners(claims, pool, dialect);
     handle = [&](std::size_t node, const request& r, reply answer) {
         BOOST_TEST(owners.on_reply(node, r, answer) == id);
