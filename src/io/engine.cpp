@@ -1,7 +1,5 @@
 #include "io/engine.hpp"
 
-#include "io/registry.hpp"
-
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

@@ -9,6 +9,7 @@
 #include "io/link.hpp"
 #include "io/operation_table.hpp"
 #include "io/operations.hpp"
+#include "io/registry.hpp"
 
 #include <holdfast/backend.hpp>
 #include <holdfast/lease.hpp>
@@ -44,7 +45,9 @@ struct lock_terms {
 //
 // Lives as long as anything is under way. If the execution context is destroyed first, `abandon()`
 // destroys the pending operations, as Asio's own services do.
-class engine : public std::enable_shared_from_this<engine> {
+class engine final : public std::enable_shared_from_this<engine>,
+                     public link_owner,
+                     public registrant {
 public:
     using acquire_handler = detail::any_handler<void(error_code, lease)>;
     using error_handler = detail::any_handler<void(error_code)>;
@@ -86,12 +89,23 @@ public:
         deliver_finished(lock);
     }
 
-    // The execution context is being destroyed.
-    void abandon() noexcept;
-    // This is the copy in a child process: the leases belong to the parent.
-    void leave_to_parent() noexcept;
-
 private:
+    // link_owner
+    std::shared_ptr<link_owner> owned() override { return shared_from_this(); }
+    void enter_from_link(void (*action)(void*), void* context) override
+    {
+        enter([&] { action(context); });
+    }
+    // registrant
+    std::shared_ptr<registrant> owned_registrant() noexcept override
+    {
+        return weak_from_this().lock();
+    }
+    // The execution context is being destroyed.
+    void abandon() noexcept override;
+    // This is the copy in a child process: the leases belong to the parent.
+    void leave_to_parent() noexcept override;
+
     using acquire_operation = operation_of<lease>;
     using error_operation = operation_of<>;
     using release_operation = operation_of<release_outcome>;

@@ -1,7 +1,6 @@
 #include "io/link.hpp"
 
 #include "io/clock.hpp"
-#include "io/engine.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/buffer.hpp>
@@ -43,23 +42,25 @@ constexpr int most_reads_at_once = 16;
 
 } // namespace
 
-link::link(engine& owner, core::connection& served, const asio::any_io_executor& executor)
-    : engine_(owner),
+link::link(link_owner& owner, core::connection& served, const asio::any_io_executor& executor)
+    : owner_(owner),
       connection_(served),
       socket_(executor)
 {}
 
-// Creates a completion handler that runs `handler` under the engine's mutex, if the socket is still
+// Creates a completion handler that runs `handler` under the owner's mutex, if the socket is still
 // the same.
 template <class Handler>
 auto link::guarded(Handler handler)
 {
-    return [self = engine_.shared_from_this(), this, number = socket_number_, handler](
+    return [owner = owner_.owned(), this, number = socket_number_, handler](
                error_code ec, auto&&... results) {
-        self->enter([&] {
+        auto action = [&] {
             if (number == socket_number_)
                 handler(ec, std::forward<decltype(results)>(results)...);
-        });
+        };
+        owner->enter_from_link(
+            [](void* context) { (*static_cast<decltype(action)*>(context))(); }, &action);
     };
 }
 

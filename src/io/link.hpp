@@ -19,10 +19,22 @@
 namespace holdfast::io {
 
 namespace asio = boost::asio;
-class engine;
+
+// What a link belongs to.
+class link_owner {
+public:
+    // Keeps the owner, and so the link, alive.
+    virtual std::shared_ptr<link_owner> owned() = 0;
+    // Runs `action(context)` under the owner's mutex, then performs its consequences; nothing if
+    // the owner has been abandoned.
+    virtual void enter_from_link(void (*action)(void*), void* context) = 0;
+
+protected:
+    ~link_owner() = default;
+};
 
 // Serves one connection of a backend with a socket: opens, reads, writes and closes it as the
-// connection requests. All members are called under the engine's mutex.
+// connection requests. All members are called under the owner's mutex.
 //
 // No pending operation refers to a buffer that may be destroyed earlier: reads use a buffer that
 // belongs to the socket, and writes do not block. (Waiting until the socket is readable would need
@@ -30,7 +42,7 @@ class engine;
 // completion for a socket that has been closed since is recognised by its number and ignored.
 class link {
 public:
-    link(engine& owner, core::connection& served, const asio::any_io_executor& executor);
+    link(link_owner& owner, core::connection& served, const asio::any_io_executor& executor);
 
     // Opens or closes the socket if the connection requests it. True if that changed anything.
     bool follow(core::time_point now);
@@ -72,7 +84,7 @@ private:
     void wait_writable();
     void broken(error_code why, core::time_point now);
 
-    engine& engine_;
+    link_owner& owner_;
     core::connection& connection_;
     look_up look_up_;
     protocol::socket socket_;

@@ -1,7 +1,5 @@
 #include "io/registry.hpp"
 
-#include "io/engine.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -9,25 +7,26 @@ namespace holdfast::io {
 
 asio::execution_context::id registry::id;
 
-void registry::add(engine& e)
+void registry::add(registrant& r)
 {
     const std::lock_guard lock(mutex_);
-    engines_.push_back(&e);
+    registrants_.push_back(&r);
 }
 
-void registry::remove(engine& e) noexcept
+void registry::remove(registrant& r) noexcept
 {
     const std::lock_guard lock(mutex_);
-    engines_.erase(std::remove(engines_.begin(), engines_.end(), &e), engines_.end());
+    registrants_.erase(
+        std::remove(registrants_.begin(), registrants_.end(), &r), registrants_.end());
 }
 
-// Returns owning pointers, so that no engine is destroyed before the caller has processed it.
-std::vector<std::shared_ptr<engine>> registry::alive()
+// Returns owning pointers, so that none is destroyed before the caller has processed it.
+std::vector<std::shared_ptr<registrant>> registry::alive()
 {
-    std::vector<std::shared_ptr<engine>> all;
+    std::vector<std::shared_ptr<registrant>> all;
     const std::lock_guard lock(mutex_);
-    for (engine* const e : engines_) {
-        if (auto owned = e->weak_from_this().lock())
+    for (registrant* const r : registrants_) {
+        if (auto owned = r->owned_registrant())
             all.push_back(std::move(owned));
     }
     return all;

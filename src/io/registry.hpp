@@ -11,7 +11,18 @@
 namespace holdfast::io {
 
 namespace asio = boost::asio;
-class engine;
+
+// What is told that its execution context is destroyed, or that the process has forked.
+class registrant {
+public:
+    // Keeps it alive; none if it is being destroyed.
+    virtual std::shared_ptr<registrant> owned_registrant() noexcept = 0;
+    virtual void abandon() noexcept = 0;
+    virtual void leave_to_parent() noexcept = 0;
+
+protected:
+    ~registrant() = default;
+};
 
 // The engines of one execution context. It tells them when the context is destroyed. Otherwise an
 // engine and a coroutine that waits for it would keep each other alive.
@@ -27,16 +38,16 @@ public:
         return asio::use_service<registry>(asio::query(executor, asio::execution::context));
     }
 
-    void add(engine& e);
-    void remove(engine& e) noexcept;
+    void add(registrant& r);
+    void remove(registrant& r) noexcept;
 
 private:
-    std::vector<std::shared_ptr<engine>> alive();
+    std::vector<std::shared_ptr<registrant>> alive();
     void shutdown() noexcept override;
     void notify_fork(asio::execution_context::fork_event event) override;
 
     std::mutex mutex_;
-    std::vector<engine*> engines_;
+    std::vector<registrant*> registrants_;
 };
 
 } // namespace holdfast::io

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -219,6 +220,46 @@ std::string read(const std::string& path)
     return text.str();
 }
 
+using graph = std::map<std::string, std::set<std::string>>;
+
+// Which units of src include which others. A unit is a header with its source file.
+graph includes_of(const names& files)
+{
+    graph units;
+    const auto unit = [](const std::string& path) {
+        return path.substr(0, path.rfind('.'));
+    };
+    for (const std::string& path : files) {
+        if (!path.starts_with("src/") || !is_code(path))
+            continue;
+        std::istringstream text(read(path));
+        std::set<std::string>& included_units = units[unit(path.substr(4))];
+        for (std::string line; std::getline(text, line);) {
+            const std::string target = included(line);
+            if (target.starts_with("\""))
+                included_units.insert(unit(target.substr(1, target.size() - 2)));
+        }
+    }
+    for (auto& [name, included_units] : units)
+        included_units.erase(name);
+    return units;
+}
+
+// Takes away units that include nothing that is left. What cannot be taken away makes circles.
+names circles_in(graph units)
+{
+    for (bool changed = true; changed;) {
+        changed = std::erase_if(units, [&units](const auto& unit) {
+            return std::none_of(unit.second.begin(), unit.second.end(),
+                [&units](const std::string& name) { return units.contains(name); });
+        }) != 0;
+    }
+    names left;
+    for (const auto& [name, included_units] : units)
+        left.push_back(name);
+    return left;
+}
+
 // The violations in a file given as "path|text".
 std::size_t violations_of(const std::string& sample)
 {
@@ -249,6 +290,28 @@ BOOST_AUTO_TEST_CASE(all_folders_are_searched)
         BOOST_TEST(some, "no file in " << folder);
     }
     BOOST_TEST(contains(files, "test/unit/tidy.cpp"));
+}
+
+BOOST_AUTO_TEST_CASE(includes_make_no_circle)
+{
+    for (const std::string& unit : circles_in(includes_of(all_files())))
+        BOOST_ERROR(unit + ": part of a circle of includes, or includes one");
+    BOOST_TEST(circles_in({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
+    BOOST_TEST(circles_in({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}).size() == 3u);
+}
+
+// A new folder of src needs a rule of its own: what it may include, and what it may not use.
+BOOST_AUTO_TEST_CASE(each_folder_has_a_rule)
+{
+    for (const auto& path : all_files()) {
+        const auto slash = path.find('/', 4);
+        if (!path.starts_with("src/") || slash == path.npos || path.starts_with("src/io/"))
+            continue; // src/io may use everything
+        const std::string folder = path.substr(0, slash + 1);
+        const bool known = std::any_of(folder_rules.begin(), folder_rules.end(),
+            [&folder](const folder_rule& r) { return r.folder == folder; });
+        BOOST_TEST(known, "no rule for " << folder);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(allowed_code_is_accepted)
