@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
         receive(">1\r\n+x\r\n");
     BOOST_TEST(taken == push_allowance::at_first + 1);
     BOOST_TEST((session.last_failure().code == errc::protocol_error));
-    BOOST_TEST(session.last_failure().text == "it says far more than it is asked");
+    BOOST_TEST(session.last_failure().text == "it sends too many pushes");
     session.closed(error_code(), now);
     BOOST_TEST(session.wake_at() >= now + 1s);
 
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_what_has_not_been_sent)
     connect();
     session.send("x", {.reference = 1, .sent = now});
     receive_early(":1\r\n");
-    BOOST_TEST(session.last_failure().text == "a reply that nobody asked for");
+    BOOST_TEST(session.last_failure().text == "a reply without a request");
 }
 
 // A node that was restarted has forgotten our scripts. The request is sent again with the script in
