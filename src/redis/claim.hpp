@@ -140,12 +140,12 @@ public:
     bool has_waited = false;                 // it was not our turn when we came
     bool handed_over = false;                // the queue node's key is ours, the others will follow
     bool everywhere = false;                 // it is in all queues, or is to join them
-    bool others_first = false;               // one has the queue node's key, or was handed ours
+    bool others_first = false;               // another client has the queue node's key, or got ours
     std::uint8_t looks = 0;                  // probes under way: whether other processes wait
     std::uint8_t late = 0;                   // nodes to which requests of this stage were sent late
     bool looked_in_vain = false;             // other processes wait, or that is unknown
     bool ends_turns = false;  // its release ends the turns of this process: their time is up
-    bool stays_out = false;   // of a window that is open
+    bool stays_out = false;   // it keeps out of an open window
     bool tracked = false;     // the queue node tells us when its key changes
     bool surveyed = false;    // the owners of the key were asked for since that was last due
     std::uint64_t survey = 0; // its id; 0: none

@@ -28,7 +28,7 @@ public:
     void record_silence(std::size_t node) noexcept { answered_[node] = true; }
 
     enum class finding : std::uint8_t {
-        open,      // nothing that helps
+        open,      // no finding that helps
         conflict,  // so many nodes have other data that no majority is possible
         free,      // on a majority, whatever the queue node says
         elsewhere, // a majority has another owner than the queue node
