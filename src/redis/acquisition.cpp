@@ -278,8 +278,8 @@ acquisition::outcome acquisition::judge(claim_id id, time_point now) const
 }
 
 // If so many nodes have a permanent fault that they alone prevent a majority, that fault is the
-// reason. The same holds for temporary ones: a quarantine, and trouble with clocks. Only the
-// answers to this attempt count, not those to others.
+// reason. If they do so only together with nodes in temporary trouble (a quarantine, or clocks),
+// the refusal is temporary. Only the answers to this attempt count, not those to others.
 acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
 {
     std::size_t hopeless = 0, passing = 0;

@@ -11,7 +11,7 @@ namespace {
 // a release and the next attempt it is free for an instant, which is of no use to polling clients.
 constexpr core::duration longest_gap = 1s;
 
-// Another process has opened the last window: the next one is due within this part of the period.
+// If another process has opened the last window, this one asks again this many times in a period.
 constexpr int asks_in_period = 8;
 
 // More entries are not worth their memory: the latest ones count.

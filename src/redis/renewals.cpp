@@ -20,7 +20,7 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!nodes_.is_ready(i))
             continue;
-        // Congestion does not stop renewals: a claim has at most one under way to a node, which is
+        // Congestion does not stop renewals: normally a claim has one under way to a node, which is
         // little.
         const bool may_repair = !nodes_[i].congested(now);
         due_.clear();

@@ -14,7 +14,7 @@ namespace {
 // No attempt continues for longer after the other nodes have decided against it.
 constexpr core::duration longest_attempt = 500ms;
 
-// For so long an owner is considered dead that may be an attempt.
+// An owner that may still be an attempt is considered dead for so long.
 constexpr core::duration moment = 100ms;
 
 // A client that is handed the queue node's key confirms it sooner.
