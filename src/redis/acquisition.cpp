@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The deletions of the old holder are under way to the other nodes when we hear of our turn.
+// When we are told of our turn, the deletions of the old holder are still under way to the other
+// nodes.
 constexpr unsigned most_refusals = 8;
 constexpr core::duration first_pause = 500us;
 
@@ -38,8 +39,8 @@ void acquisition::open(claim_id id, time_point now)
     limit(id, now);
 }
 
-// Until a majority has been asked, a round needs no limit: a node that is still connecting has an
-// outcome of its own, within the connect timeout.
+// A round needs no limit before a majority has been asked: a node that is still connecting becomes
+// ready or fails within the connect timeout.
 void acquisition::limit(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
@@ -79,7 +80,7 @@ void acquisition::give_up(claim_id id)
     forget(id);
 }
 
-// Precondition: begin_acquire() for this claim, in that way.
+// Precondition: begin_acquire() for this claim, with the same `by_text`.
 void acquisition::ask(claim_id id, std::size_t node, time_point now, bool by_text)
 {
     nodes_.send(node, dialect_.acquire_at(node),
@@ -121,7 +122,7 @@ bool acquisition::record(
     claim& c = claims_[id];
     c.answered(node);
     if (b.said != vote::granted && c.at[node].state == key::ours)
-        return false; // since the hand-over: a second request changes nothing
+        return false; // since the hand-off: a second request changes nothing
     if (b.said == vote::refused && (c.at[node].open != 0 || asks_again(node, id, now)))
         return false;
     if (b.said == vote::granted) {
@@ -135,7 +136,7 @@ bool acquisition::record(
     return true;
 }
 
-// The node executes what we send in its order.
+// A node executes our requests in the order in which we send them.
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
@@ -146,8 +147,8 @@ bool acquisition::finds_missing(std::size_t node, claim_id id)
     return true;
 }
 
-// A node that still refuses when the queue node has handed over is asked again: at once, then after
-// growing pauses. True if it is; then it has no vote yet.
+// A node that still refuses when the queue node has handed off its key is asked again: at once,
+// then after growing pauses. True if so; then it has no vote yet.
 bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -188,7 +189,8 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
     return id;
 }
 
-// Some nodes have granted less than the token. An answer to that is waited for as for any other.
+// Some nodes have granted less than the token. The answer to a write-back is waited for like any
+// other.
 void acquisition::write_back_where_due(claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -272,12 +274,12 @@ acquisition::outcome acquisition::judge(claim_id id, time_point now) const
         return {.is = outcome::kind::granted, .valid_until = valid_until};
     if (c.votes().count(vote::pending) == 0)
         return {.is = outcome::kind::refused, .reason = errc::too_late};
-    return {}; // what was asked later may make it longer: the queue node is asked first
+    return {}; // later grants may make it longer: the queue node is asked first
 }
 
-// If so many nodes have a fault that waiting cannot mend that they alone prevent a majority, then
-// that fault is the reason. So is a quarantine, which is over some time, and what clocks do. What
-// counts is what each has said to this attempt, whatever it has said to others.
+// If so many nodes have a permanent fault that they alone prevent a majority, that fault is the
+// reason. If they do so only together with nodes in temporary trouble (a quarantine, or clocks),
+// the refusal is temporary. Only the answers to this attempt count, not those to others.
 acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
 {
     std::size_t hopeless = 0, passing = 0;

@@ -77,7 +77,7 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
 void claim::renewed(std::size_t node, core::time_point asked) noexcept
 {
     claim_node& n = at[node];
-    // The grant's own answer was lost, but here is the proof; not of a token, though.
+    // The answer to the grant was lost, but this proves the grant. It does not prove a token.
     if (n.state == key::asked && !fence && !n.lost)
         n.state = key::ours;
     n.until = std::max(n.until, end_of(asked));

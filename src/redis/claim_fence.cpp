@@ -1,4 +1,4 @@
-// What a claim keeps its books of in fenced mode only.
+// The part of a claim that only fenced mode uses.
 #include "redis/claim.hpp"
 #include "redis/fence_answer.hpp"
 
@@ -15,8 +15,8 @@ void claim::begin_fence(std::uint64_t block)
     *fence = {.round = token_round(nodes_, block), .block = block};
 }
 
-// Only the first grant of a node counts. When it says so again and its key had been lost, then
-// there was a time in between in which others may have had it.
+// Only the first grant of a node counts. If it grants again after its key was lost, another client
+// may have had the key in between.
 void claim::granted_tokens(std::size_t node, core::time_point asked, std::uint64_t start) noexcept
 {
     claim_node& n = at[node];
@@ -37,7 +37,7 @@ void claim::granted_tokens(std::size_t node, core::time_point asked, std::uint64
     weigh();
 }
 
-// A node that has granted and now says that it has not, or nothing at all, has been heard.
+// The grant of a node stands if the node later refuses or does not answer.
 void claim::granted_no_tokens(std::size_t node, vote v) noexcept
 {
     token_round& round = fence->round;
@@ -55,7 +55,7 @@ void claim::written_back(std::size_t node, write_back_answer answer) noexcept
         n.state = answer == write_back_answer::ok && !n.lost ? key::ours : key::repaired;
 }
 
-// Of the nodes that have granted, some do not count, or not yet: they may hold our key.
+// Some nodes that have granted do not count, or not yet: they may hold our key.
 void claim::weigh() noexcept
 {
     for (std::size_t i = 0; i < nodes_; ++i) {

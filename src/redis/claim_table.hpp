@@ -6,8 +6,8 @@
 
 namespace holdfast::redis {
 
-// All claims of a locker, and when something is due for each of them: what that is depends on its
-// stage. At the stage `cleaning`, all memory of it ends then.
+// All claims of a locker, and when the next step of each is due: which step depends on its stage.
+// At the stage `cleaning`, the claim is forgotten then.
 struct claim_table {
     core::slot_map<claim> all;
     core::timer_queue due;

@@ -17,7 +17,7 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
     using among = node_pool::among;
     const std::size_t queue_node =
         nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
-    // Elsewhere, the first in each queue would get one node, and another client the next.
+    // Only there: if all nodes handed off, different clients could get one node each.
     std::bitset<max_nodes> hands_off;
     for (std::size_t i = 0; i < c.nodes(); ++i) {
         const claim_node& n = c.at[i];
@@ -26,7 +26,7 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
             n.others_wait && (queue_node == max_nodes || !c.at[queue_node].others_wait);
         hands_off[i] =
             due[i] && (i == queue_node || i == c.queue_node || only_queued || only_there);
-        // The next one there is not told: the queue node tells whose turn it is.
+        // The next waiter there is not told: the queue node announces the turn.
         if (due[i] && n.queued && !hands_off[i])
             nodes_.send(i, dialect_.leave(c, dialect_.place_of(c, id)),
                 {.reference = id, .kind = request_kind::leave, .sent = now});
@@ -53,8 +53,8 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
         hand_off(id, node, false, now);
 }
 
-// Whether the release of this lease asks for a window. Then our own next attempt stays out of it,
-// too: it goes by way of the queue.
+// Whether the release of this lease asks for a window. If so, our own next attempt keeps out of the
+// window, too: it goes through the queue.
 bool cleanup::opens_window(const claim& c, time_point now)
 {
     if (!dialect_.has_polling_clients() ||

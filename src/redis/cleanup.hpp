@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-// Deletes the keys of claims that have ended, or hands them to the next in the queue.
+// Deletes the keys of claims that have ended, or hands them off to the next in the queue.
 class cleanup {
 public:
     cleanup(claim_table& claims, node_pool& nodes, dialect& d, resource_hints& hints) noexcept
@@ -20,18 +20,18 @@ public:
           hints_(hints)
     {}
 
-    // Asks every node that can be asked and may hold our key. `was_lease`: not an attempt.
+    // Asks every reachable node that may hold our key. `was_lease`: it was a lease, not an attempt.
     void ask(core::claim_id id, bool was_lease, core::time_point now);
-    // The same of one node that can be asked again.
+    // The same for one node that has become reachable.
     void ask_late(core::claim_id id, std::size_t node, core::time_point now);
     bool say_again(std::size_t node, const request& r, core::time_point now);
-    // A node has answered; no answer will come.
+    // A node has answered. lose_answer(): no answer will come.
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     void lose_answer(std::size_t node, core::claim_id id);
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
-    // Nothing of it is waited for any more.
+    // Stops waiting for answers about it.
     void forget(claim& c) noexcept;
     // Deletions under way, of all claims.
     std::size_t under_way() const noexcept { return under_way_; }

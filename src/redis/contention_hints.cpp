@@ -6,10 +6,10 @@ namespace holdfast::redis {
 
 namespace {
 
-// Who contends again, does so soon.
+// A client that contends again does so soon.
 constexpr core::duration remembered_for = std::chrono::seconds(1);
 
-// More are not worth their memory: what was noted last counts.
+// More entries are not worth their memory: the latest ones count.
 constexpr std::size_t most_remembered = 4096;
 
 } // namespace

@@ -9,22 +9,22 @@
 
 namespace holdfast::redis {
 
-// Resources that others are known to want: there it pays to ask the queue_node before the other
-// nodes. A hint: what is forgotten, or known wrongly, costs one round trip.
+// Resources that other processes are known to want: for these it pays to ask the queue node before
+// the other nodes. These are hints: a forgotten or wrong one costs one round trip.
 class contention_hints {
 public:
     void note(std::uint64_t resource_hash, core::time_point now);
-    // Its queue was seen to work: the resource was handed over there.
+    // Its queue works: the resource was handed off there.
     void note_turn(std::uint64_t resource_hash, core::time_point now);
     bool knows_turns(std::uint64_t resource_hash, core::time_point now) const noexcept;
-    // We had a majority without the queue_node, whose queue may not work.
+    // We had a majority without the queue node, whose queue may not work.
     void note_doubt(std::uint64_t resource_hash, core::time_point now);
     bool doubts(std::uint64_t resource_hash, core::time_point now) const noexcept;
     void forget(std::uint64_t resource_hash) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
-    // A turn came to nothing: others may have another queue_node, and pass the resource on among
-    // themselves. The next attempt, and only that, is to stand in all queues at once.
+    // A turn led to no lease: other clients may have another queue node, and hand the resource off
+    // among themselves. The next attempt, and only that one, joins all queues at once.
     void note_fruitless(std::uint64_t resource_hash, core::time_point now);
     bool take_fruitless(std::uint64_t resource_hash) noexcept;
 

@@ -14,32 +14,32 @@
 
 namespace holdfast::redis {
 
-// How long the queue node keeps its key for the next client, until that confirms.
+// How long the queue node keeps its key for the next client, until that client confirms.
 inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 
-// What a node has said, or not, to a request that may make its key ours.
+// The answer of a node, or its absence, to a request that may make its key ours.
 struct ballot {
     vote said = vote::unknown;
-    errc why{};              // it is neither yes nor no, if that is known
+    errc why{};              // why it has neither granted nor refused, if known
     std::uint64_t start = 0; // in fenced mode, of the block of tokens that it has granted
 };
 
-// What a queue node has said to a request for a place in the queue.
+// The answer of a queue node to a request for a place in the queue.
 struct place_answer {
     enum class meaning : std::uint8_t {
         granted, // the key is ours: `start`
-        waits,   // we stand in the queue; the key is free in `left` ms, -1: at an unknown time
+        waits,   // we are in the queue; the key is free in `left` ms, -1: at an unknown time
         window,  // the key is left to clients that poll for `left` ms
         refused, // an error
-        broken,  // nothing that can be said to this request
+        broken,  // not an answer to this request
     };
     meaning said = meaning::broken;
     std::uint64_t start = 0;
     std::int64_t left = 0;
 };
 
-// What differs between plain and fenced mode: the names of keys, how a request is encoded, and how
-// its reply is read. What is the same in both is here, too.
+// The differences between plain and fenced mode: the names of keys, how a request is encoded, and
+// how its reply is read. Also the requests that are the same in both.
 //
 // An encoded request stays valid until the next one is encoded.
 class dialect {
@@ -52,19 +52,20 @@ public:
     virtual std::string_view queue_of(const claim& c) = 0;
     // No claim may have a longer ttl.
     virtual core::duration longest_ttl() const noexcept { return core::duration::max(); }
-    // Whether clients that poll may want what we lock.
+    // Whether polling clients may want what we lock.
     virtual bool has_polling_clients() const noexcept = 0;
 
-    // A claim begins; it has been granted, and gets its token if there is one.
+    // A claim begins. token_of(): it has been granted, and gets its token if there is one.
     virtual void begin(claim&, core::time_point) {}
     virtual std::optional<std::uint64_t> token_of(const claim&) { return std::nullopt; }
 
-    // A node can be asked; it cannot any more; it has answered a request of the dialect's own.
+    // A node has become reachable; it has become unreachable; it has answered one of the dialect's
+    // own requests.
     virtual void on_ready(std::size_t, core::time_point) {}
     virtual void on_down(std::size_t) noexcept {}
     virtual void on_reply(std::size_t, const request&, reply, core::time_point) {}
 
-    // `acquire` to several nodes: what is the same for all of them once, then the whole for each.
+    // `acquire` to several nodes: first the part that is the same for all, then the whole for each.
     virtual void begin_acquire(const claim& c, bool by_text, core::time_point now) = 0;
     virtual std::string_view acquire_at(std::size_t node) = 0;
     virtual std::string_view confirm(
@@ -78,8 +79,8 @@ public:
         return {};
     }
 
-    // The answer to `acquire` or `confirm`; to `enqueue`; to `write_back`. `c`: the claim that has
-    // asked, if it is still there.
+    // The answer to `acquire` or `confirm`; to `enqueue`; to `write_back`. `c`: the claim that
+    // asked, if it still exists.
     virtual ballot read_ballot(
         std::size_t node, const request& r, reply answer, claim* c, core::time_point now) = 0;
     virtual place_answer read_place(
@@ -103,7 +104,7 @@ public:
     std::string_view time_left(std::string_view lock);
     std::string_view type(std::string_view lock);
 
-    // What stands for a claim in a queue: see scripts.hpp.
+    // The entry of a claim in a queue: see scripts.hpp.
     std::string place_of(const claim& c, core::claim_id id) const;
 
 protected:

@@ -12,19 +12,19 @@
 
 namespace holdfast::redis {
 
-// Finds out when a resource that another client holds can be free.
+// Finds out when a resource that another client holds may become free.
 class expiry_watch {
 public:
     expiry_watch(node_pool& nodes, dialect& d) noexcept : nodes_(nodes), dialect_(d) {}
 
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now);
-    // What a majority has answered, once it has.
+    // The answer of a majority, once there is one.
     std::optional<core::backend_event> on_reply(
         std::size_t node, const request& r, reply answer, core::time_point now);
     void lose_answer(core::slot_id watch);
 
 private:
-    // The locker's question when a resource may be free.
+    // A question of the locker: when may a resource become free?
     struct question {
         std::uint64_t tag = 0;
         std::array<core::time_point, max_nodes> free_at{};

@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr core::duration longest_silence = 1s; // of a claim that waits
+constexpr core::duration longest_silence = 1s; // of a waiting claim
 constexpr core::duration shortest_spread = 1ms,
-                         longest_spread = 16ms; // of those that wait for one end
+                         longest_spread = 16ms; // of the claims that wait for the same end
 
-// Most turns come sooner; what waits for longer looks whether it is the first.
+// Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
 
 constexpr std::size_t token_length = 32;
@@ -88,8 +88,8 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
     claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
 
-// What waits in vain at its queue node may find that others have another one. Wherever they pass
-// the resource on, our turn comes.
+// A claim that waits at its queue node without success may find that other clients use another one.
+// In all queues, it gets its turn wherever they hand off the resource.
 void fair_queue::join_all(claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -152,10 +152,10 @@ fair_queue::outcome fair_queue::on_enqueued(
     claim* const c = claims_.find(id);
     const place_answer a = dialect_.read_place(node, r, answer, c, now);
     if (a.said == meaning::broken) {
-        nodes_.fail(node, now); // which chooses another queue node
+        nodes_.fail(node, now); // this chooses another queue node
         return {};
     }
-    // Once the turn has come, or the claim is given up, what counts comes behind this.
+    // Once it is our turn, or the claim is given up, only later answers count.
     if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
         return {};
     switch (a.said) {
@@ -171,7 +171,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     }
 }
 
-// The queue node has granted what it was asked for at `asked`.
+// The queue node has granted the request that was sent at `asked`.
 fair_queue::outcome fair_queue::take_turn(
     claim_id id, time_point asked, std::uint64_t start, time_point)
 {
@@ -187,7 +187,7 @@ fair_queue::outcome fair_queue::take_turn(
     return {.then = then::round, .claim = id};
 }
 
-// The key will be free so much later, or at a time that nobody knows (-1).
+// The key will be free in so many ms, or at an unknown time (-1).
 fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time_point now)
 {
     claim& c = claims_[id];
@@ -214,8 +214,8 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
     return o;
 }
 
-// The key is free, but left to clients that poll for so much longer. Whatever nodes have said of
-// its owners is of no use meanwhile, and may be out of date then.
+// The key is free, but left to polling clients for that much longer. What nodes have said about its
+// owners is of no use meanwhile, and may be out of date afterwards.
 fair_queue::outcome fair_queue::stay_out(claim_id id, std::int64_t for_ms, time_point now)
 {
     claim& c = claims_[id];
@@ -252,7 +252,7 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
         join_all(id, now);
         owners_.ask(id, now);
     } else if (nodes_[c.queue_node].answers_within(nodes_.timeout(c.params.ttl), now)) {
-        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl)); // it has much to do
+        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl)); // it is busy
     } else {
         nodes_[c.queue_node].count_timeout();
         return change_node(id, now);
@@ -260,8 +260,8 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
     return {};
 }
 
-// The next node in the order of ranks is asked. We keep our place with the first: if it comes back,
-// it may hand its key over to us. Where there is no other one, an attempt is an attempt.
+// Asks the next node in the order of ranks. We keep our place at the first: if it comes back, it
+// may hand its key off to us. If there is no other node, the round is opened without a turn.
 fair_queue::outcome fair_queue::change_node(claim_id id, time_point now)
 {
     const std::size_t queue_node =
@@ -300,7 +300,8 @@ void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)
     c.handed_over = true;
 }
 
-// The first in the queue looks after those that do not use it. It also asks the other nodes.
+// The first in the queue watches for clients that do not use the queue. It also asks the other
+// nodes.
 fair_queue::outcome fair_queue::on_first(
     std::size_t node, claim_id id, reply answer, time_point now)
 {
@@ -318,7 +319,7 @@ fair_queue::outcome fair_queue::on_first(
     return {};
 }
 
-// The queue node's key is free, or has another end: the queue node knows.
+// The queue node's key is free, or has another expiry: the queue node knows which.
 void fair_queue::on_changed(std::size_t node, claim_id id, time_point now)
 {
     claim* const c = claims_.find(id);
@@ -329,8 +330,8 @@ void fair_queue::on_changed(std::size_t node, claim_id id, time_point now)
         enqueue(id, false, now);
 }
 
-// What the key was handed over to is about to ask for the rest: an attempt that had begun before we
-// knew would only take that from it.
+// The client to which the key was handed off is about to ask the other nodes. An attempt that had
+// begun before we knew that would only take nodes from it.
 bool fair_queue::gives_way(std::size_t node, claim& c, time_point now) const noexcept
 {
     if (node != nodes_.queue_node_of(c, now) || c.handed_over ||
@@ -340,8 +341,8 @@ bool fair_queue::gives_way(std::size_t node, claim& c, time_point now) const noe
     return c.stage == claim_stage::asking && !c.has_waited && hints_.contention.knows(c.hash, now);
 }
 
-// The key at the queue node may not be that of the holder: of a client that crashed as it released,
-// say, or of one that could not reach that node. Then nobody hands it over.
+// The key at the queue node may not be that of the holder: its owner may have crashed during a
+// release, or the holder may not have reached that node. Then no client hands it off.
 fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
 {
     using finding = owner_survey::finding;
@@ -357,7 +358,7 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
         return {};
 
     owners_.end(c);
-    if (found == finding::free && owners.is_free(c.queue_node)) { // since it told us who has it
+    if (found == finding::free && owners.is_free(c.queue_node)) { // since it reported the owner
         enqueue(id, false, now);
         return {};
     }
@@ -365,7 +366,7 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     const std::uint64_t there = owners.owner(c.queue_node);
     const bool settled = unfit.is_settled(c.hash, c.queue_node, there, now);
     if (!settled && c.ticket->queue_node_held_until <= now + hand_over_ttl) {
-        // It may just be changing hands: then the others are free for a moment, or not yet.
+        // It may be changing hands: then the other nodes are free for a moment, or not yet free.
         unfit.note_owner(c.hash, c.queue_node, there, now);
         c.surveyed = false;
         claims_.wake_at(id, std::min(c.ticket->asks_again_at, time_of_look(jitter_, now)));
@@ -378,7 +379,7 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     return {.then = then::round, .claim = id};
 }
 
-// They keep no queue of this resource for a while.
+// These nodes keep no queue of this resource for a while.
 void fair_queue::distrust_minority(const claim& c, const owner_survey& owners, time_point now)
 {
     for (std::size_t i = 0; i < c.nodes(); ++i) {

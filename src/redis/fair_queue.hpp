@@ -15,9 +15,10 @@ namespace holdfast::redis {
 
 // How claims wait for their turn in the queue between processes, at the queue node of a resource.
 //
-// A hint may be lost, late or wrong: the notification, the queue, which node keeps it. So whatever
-// waits asks again, once a second at least, and then also looks who has the key elsewhere. What a
-// crash costs is bounded by that and by the ttl of a hand-over.
+// Everything here is a hint and may be lost, late or wrong: the notification, the queue, which node
+// keeps it. So each waiter asks again, at least once a second, and then also checks which client
+// has the key on the other nodes. That interval and the ttl of a hand-off limit the cost of a
+// crash.
 class fair_queue {
 public:
     fair_queue(claim_table& claims, node_pool& nodes, dialect& d, resource_hints& hints,
@@ -31,39 +32,40 @@ public:
           tracking_(claims, nodes, d)
     {}
 
-    // What is to be done now about a claim.
+    // What is to be done now for a claim.
     struct outcome {
         enum class kind : std::uint8_t {
             nothing,
-            round, // it asks the other nodes: it has its turn, or there is no queue
+            round, // it asks the other nodes: it is its turn, or there is no queue
             refused,
         };
         kind then = kind::nothing;
-        bool began_to_wait = false; // for the first time, whatever comes then
+        bool began_to_wait = false; // for the first time; independent of `then`
         errc reason{};
         core::claim_id claim = 0;
     };
 
-    // The queue node of a new attempt that is to wait for its turn, or max_nodes.
+    // The queue node of a new attempt that must wait for its turn, or max_nodes.
     std::size_t node_for(claim& c, core::time_point now);
     void join(core::claim_id id, std::size_t queue_node, core::time_point now);
     // A reply to any of the queue's requests.
     outcome on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     bool say_again(std::size_t node, const request& r, core::time_point now);
-    // The time that was set for a claim that waits has come.
+    // The timer of a waiting claim has expired.
     outcome on_due(core::claim_id id, core::time_point now);
-    // Its queue node is of no use any more.
+    // Its queue node can no longer be used.
     outcome change_node(core::claim_id id, core::time_point now);
 
-    // A push: the claim whose turn it may be, if it is about a turn.
+    // A push: returns the claim whose turn it may be, if the push is about a turn.
     std::optional<core::claim_id> on_push(std::size_t node, reply push, core::time_point now);
-    // The node has handed its key over to a claim that waits.
+    // The node has handed its key off to a waiting claim.
     void note_turn(core::claim_id id, std::size_t node, core::time_point now);
 
-    // Whether an attempt that a node has refused gives way: the key was handed over to another.
+    // Whether an attempt that a node has refused gives up: the key was handed off to another
+    // client.
     bool gives_way(std::size_t node, claim& c, core::time_point now) const noexcept;
 
-    // The claim waits no more; it is forgotten.
+    // The claim no longer waits. forget(): the claim is forgotten.
     void stop_waiting(claim& c) noexcept { owners_.end(c); }
     void forget(core::claim_id id) noexcept
     {

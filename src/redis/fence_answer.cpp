@@ -15,7 +15,7 @@ namespace {
 // A block ends below 2^53.
 constexpr std::int64_t last_start = (std::int64_t{1} << 53) - std::int64_t{largest_block};
 
-// Nothing lasts for longer, in ms: ten years.
+// An upper limit for all durations, in ms: ten years.
 constexpr std::int64_t longest_left = std::int64_t{3650} * 24 * 3600 * 1000;
 
 fence_answer failed(fence_trouble trouble, std::int64_t left, std::int64_t clock)
@@ -38,7 +38,7 @@ std::string in_words(const agreed_settings& s)
            " ms, counter_lifetime " + std::to_string(s.counter_lifetime) + " ms";
 }
 
-// The record of a node begins with them, a space behind each.
+// The record of a node begins with them, each followed by a space.
 std::optional<agreed_settings> settings_in(std::string_view record)
 {
     std::array<std::int64_t, 3> all{};

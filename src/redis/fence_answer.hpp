@@ -9,26 +9,26 @@
 
 namespace holdfast::redis {
 
-// What a node has said to the acquire script of fenced mode.
+// The answer of a node to the acquire script of fenced mode.
 struct fence_answer {
-    vote said = vote::unknown; // `unknown`: nothing that this script can say
+    vote said = vote::unknown; // `unknown`: not an answer of this script
     fence_trouble trouble = fence_trouble::none;
     std::uint64_t start = 0; // of the block that it has granted
-    std::int64_t left = 0;   // ms: of the present lock, -1 without an end; of the trouble
-    std::int64_t clock = -1; // of the node, in ms since the epoch; -1: not told
+    std::int64_t left = 0;   // ms: of the present lock, -1 without an end; or of the trouble
+    std::int64_t clock = -1; // of the node, in ms since the epoch; -1: not given
 };
 
-// An error proves that nothing was granted: the lock is the last that the script writes.
+// An error proves that nothing was granted: the script writes the lock last.
 fence_answer read_fence_answer(reply answer) noexcept;
 
 errc meaning_of(fence_trouble trouble) noexcept;
-// Whether it may be over soon, without anybody's help.
+// Whether it may soon be over without an intervention.
 bool transient(fence_trouble trouble) noexcept;
 
-// The same in words. `lock`, `counter`: the keys in question.
+// The same in words. `lock`, `counter`: the keys concerned.
 failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter);
 
-// Ours are these settings; `record`: what the node says of the others'.
+// `ours`: our settings; `record`: what the node has recorded of the settings of other clients.
 failure disagreement(const fence_settings& ours, std::string_view record);
 
 } // namespace holdfast::redis

@@ -9,17 +9,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Clocks beyond this are not believed: the numbers would overflow. It is in the year 2200.
+// Later clocks are not believed, because the numbers would overflow: the year 2200.
 constexpr std::int64_t latest_ms = 7'258'118'400'000;
 
 } // namespace
 
-// What is known of the clocks, in order.
+// The known clocks, in order.
 struct fence_clock::known_clocks {
     std::array<core::duration, max_nodes> offsets{};
     std::size_t count = 0;
 
-    // That of a majority is not behind it.
+    // The clocks of a majority are not behind it.
     core::duration median() const noexcept { return offsets[(count - 1) / 2]; }
 };
 
@@ -34,8 +34,8 @@ fence_clock::known_clocks fence_clock::known() const noexcept
     return k;
 }
 
-// The next request will be on its way for about as long as this one was, so it counts from when
-// that was asked. But not where the node, or we, did something else in the meantime.
+// The next request will take about as long to the node as this one did, so the clock counts from
+// `asked`. It is ignored if the node, or this process, was busy with something else in between.
 void fence_clock::note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
     core::time_point heard) noexcept
 {

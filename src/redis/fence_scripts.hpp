@@ -8,52 +8,55 @@
 namespace holdfast::redis {
 
 // The scripts of fenced mode. The key of a lock is `hf:l:` and the resource, its counter `hf:f:`,
-// its queue `hf:q:`; `hf:n` is the record of the node. Fixed prefixes, so no resource can be named
-// like the key of another one. Releasing and passing on are the same scripts as in plain mode.
+// its queue `hf:q:`; `hf:n` is the record of the node. The prefixes are fixed, so no resource can
+// be named like a key of another one. Release and hand-off use the same scripts as plain mode.
 //
-// Source: "fenced Redlock" (see token_round.hpp): whoever grants advances its counter in the same
-// step; a restarted node grants nothing until every lease that it may have forgotten has ended.
+// Source: "fenced Redlock" (see token_round.hpp): a node that grants advances its counter in the
+// same step; a restarted node grants nothing until every lease that it may have forgotten has
+// ended.
 //
-// A node that has lost its counters begins at its clock and a quarantine. So that this is beyond
-// all that it has stored before, it stores no token that is further ahead of its clock than half of
-// a quarantine: it does not grant it, nor is it written_back to it, nor does a renewal mend a
-// counter so.
+// A node that has lost its counters begins at its clock plus a quarantine. That must be beyond all
+// tokens that it has stored before. So a node stores no token that is further ahead of its clock
+// than half a quarantine: it does not grant such a token, does not accept it in a write-back, and a
+// renewal does not repair a counter to it.
 
-// Tokens are milliseconds since the epoch times this, and the place in the millisecond. They stay
-// below 2^53, which Lua's numbers hold exactly.
+// A token is a number of milliseconds since the epoch times this, plus a position in the
+// millisecond. Tokens stay below 2^53, which numbers in Lua hold exactly.
 inline constexpr std::uint64_t tokens_in_ms = 1024;
-// That a grant reserves: for who asks, and for who follows in the same process.
+// The most tokens that one grant reserves: for the client that asks, and for the next waiters in
+// the same process.
 inline constexpr std::uint64_t largest_block = 1024;
 
 inline constexpr std::string_view record_key = "hf:n"; // of a node
 
-// What a node answers to the acquire script: three integers, of which the first is the first token
-// of the block that it has reserved for us, or one of these; the third is the node's clock in ms.
+// What a node answers to the acquire script: three integers. The first is the first token of the
+// block that it has reserved for us, or one of the values below. The third is the node's clock in
+// ms.
 namespace fenced_status {
 inline constexpr std::int64_t held = 0; // the second: for so many more ms; -1 without an end, -2 no
 inline constexpr std::int64_t quarantined = -1; // the second: for so many more ms
-inline constexpr std::int64_t bad_counter = -2; // no number, or at the end of all tokens
-inline constexpr std::int64_t disagreed = -3;   // other clients keep to other settings
-inline constexpr std::int64_t conflict = -4;    // a key of ours holds data of another kind
-inline constexpr std::int64_t ahead = -5; // of its clock, the counter; the second: for so many ms
-inline constexpr std::int64_t fast = -6;  // its clock: it is far beyond what is wanted
+inline constexpr std::int64_t bad_counter = -2; // not a number, or at the largest token
+inline constexpr std::int64_t disagreed = -3;   // other clients use other settings
+inline constexpr std::int64_t conflict = -4;    // a key of ours holds other data
+inline constexpr std::int64_t ahead = -5; // its counter, of its clock; the second: for so many ms
+inline constexpr std::int64_t fast = -6;  // its clock is far beyond the wanted token
 } // namespace fenced_status
 
 // KEYS: the lock; its counter; the node's record; its queue.
 // ARGV[1]: what is wanted:
 //   `ask`      the lock, if it is free
-//   `confirm`  the lock, if it was handed over to us
+//   `confirm`  the lock, if it was handed off to us
 //   `enqueue`  the lock, if it is free and our turn; otherwise a place in the queue
-//   `again`    as `enqueue`, where we stand there already and the lock may be ours by now
+//   `again`    as `enqueue`, if we are in the queue already and the lock may be ours by now
 // ARGV[2]: our token; ARGV[3]: ttl in ms; ARGV[4]: the least fencing token wanted; ARGV[5]: how
-// many are to be reserved; ARGV[6]: what all clients must agree on, which are the next three, with
-// a space between them; ARGV[7]: the quarantine in ms: longer than any ttl; ARGV[8]: how many ms
-// before its own clock a node begins a block at most, because that is wanted; ARGV[9]: how long a
-// counter is kept, in ms; 0: for ever; ARGV[10]: the node's run_id; ARGV[11]: `first` if a node
-// without a record is new, not wiped, `kept` if a node with a record remembers everything, or
-// nothing; ARGV[12]: our place in the queue; ARGV[13]: ttl of the queue in ms; ARGV[14]: ttl of a
-// hand-over in ms.
-// Nothing is written before all is checked, and the counter before the lock.
+// many tokens to reserve; ARGV[6]: what all clients must agree on: the next three arguments,
+// separated by spaces; ARGV[7]: the quarantine in ms, longer than any ttl; ARGV[8]: by how many ms
+// at most a block may begin ahead of the node's own clock to reach the wanted token; ARGV[9]: how
+// long a counter is kept, in ms; 0: for ever; ARGV[10]: the node's run_id; ARGV[11]: `first` if a
+// node without a record is new, not wiped; `kept` if a node with a record remembers everything; or
+// empty; ARGV[12]: our place in the queue; ARGV[13]: ttl of the queue in ms; ARGV[14]: ttl of a
+// hand-off in ms.
+// Nothing is written before everything is checked. The counter is written before the lock.
 inline constexpr script fenced_acquire_script{
     "local l,c,n,q=KEYS[1],KEYS[2],KEYS[3],KEYS[4] "
     "local mode,me,ttl,agreed,keep=ARGV[1],ARGV[2],ARGV[3],ARGV[6],ARGV[9] "
@@ -117,7 +120,8 @@ inline constexpr script fenced_acquire_script{
 
 // KEYS: the lock; its counter. ARGV: our token; the counter as our grant has left it; the end of
 // the block that we want; how long a counter is kept; how many ms ahead of its clock a node stores
-// a token. 1: stored; 0: it is not our grant any more; -1: it is too far ahead of the node's clock.
+// a token. Returns 1: stored; 0: our grant is no longer there; -1: it is too far ahead of the
+// node's clock.
 inline constexpr script write_back_script{
     "if redis.pcall('get',KEYS[1])==ARGV[1] and redis.pcall('get',KEYS[2])==ARGV[2] then "
     "local t=redis.call('time') "
@@ -127,10 +131,10 @@ inline constexpr script write_back_script{
     "return 1 end return 0",
     "e014b4fbd4b536a765d95656d0d8266af9a86047"};
 
-// KEYS: a lock and its counter for each. ARGV[1]: how long a counter is kept; ARGV[2]: how many ms
-// ahead of its clock a node stores a token; then for each: our token, a ttl in ms, the end of our
-// block. For each 1: it is ours, has a new ttl and a counter that is not behind, unless that would
-// be too far ahead of the clock; 0: it is not ours. Never makes a lock.
+// KEYS: a lock and its counter for each claim. ARGV[1]: how long a counter is kept; ARGV[2]: how
+// many ms ahead of its clock a node stores a token; then for each: our token, a ttl in ms, the end
+// of our block. Returns for each 1: the lock is ours and has a new ttl, and its counter is not
+// behind, unless that would be too far ahead of the clock; 0: it is not ours. Never creates a lock.
 inline constexpr script fenced_renew_script{
     "local r,keep,t={},ARGV[1],redis.call('time') "
     "local most=(t[1]*1000+math.floor(t[2]/1000)+ARGV[2]+1)*1024 "

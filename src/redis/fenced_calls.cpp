@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view lock_prefix = "hf:l:", counter_prefix = "hf:f:", queue_prefix = "hf:q:";
 
-// Of every request for a lock; three more if a place in the queue is wanted.
+// Of every request for a lock; a place in the queue needs three more.
 constexpr std::size_t arguments = 11;
 
 void name(std::string& out, std::string_view prefix, std::string_view lock)
@@ -104,7 +104,7 @@ void fenced_calls::enqueue(
     resp::append_blob(out, in_ms(p.hand_over_ttl));
 }
 
-// No resource has an empty name, and nobody such a token.
+// No resource has an empty name, and no client has such a token.
 void fenced_calls::probe(std::string& out, std::string_view run_id)
 {
     confirm(

@@ -9,19 +9,19 @@
 
 namespace holdfast::redis {
 
-// The requests of fenced mode, encoded: see fence_scripts.hpp. Those that only fenced mode has, or
-// that are others there.
+// The encoded requests of fenced mode that plain mode does not have, or has in another form: see
+// fence_scripts.hpp.
 class fenced_calls {
 public:
     explicit fenced_calls(const fence_settings& settings);
 
     // The name of the key of a resource's lock.
     static void name_lock(std::string& out, std::string_view resource);
-    // From the name of a lock: of its counter, of its queue.
+    // From the name of a lock: the names of its counter and of its queue.
     static void name_counter(std::string& out, std::string_view lock);
     static void name_queue(std::string& out, std::string_view lock);
 
-    // What every request for a lock says. `floor`: the least token wanted; `block`: how many.
+    // What every request for a lock contains. `floor`: the least token wanted; `block`: how many.
     struct wanted {
         std::string_view lock, token;
         core::duration ttl{};
@@ -29,22 +29,22 @@ public:
         bool by_text = false;
     };
 
-    // To several nodes: what is the same for all of them, once, then the rest for each.
+    // To several nodes: first the part that is the same for all, then the rest for each.
     void begin_ask(std::string& out, const wanted& w);
     void end_ask(std::string& out, std::string_view run_id) const;
 
-    // What was handed over to us.
+    // For a lock that was handed off to us.
     void confirm(std::string& out, const wanted& w, std::string_view run_id);
 
     struct place {
         std::string_view name; // see scripts.hpp
         core::duration queue_ttl{}, hand_over_ttl{};
-        bool again = false; // we stand there already
+        bool again = false; // we are in the queue already
     };
     void enqueue(std::string& out, const wanted& w, std::string_view run_id, const place& p);
 
-    // Grants nothing: asks whether the node would, and what time it is there. Whatever it may have
-    // forgotten, its quarantine has begun then.
+    // Grants nothing: asks whether the node would grant, and for its clock. If the node may have
+    // forgotten something, its quarantine begins with this request at the latest.
     void probe(std::string& out, std::string_view run_id);
 
     void write_back(

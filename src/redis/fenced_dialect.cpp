@@ -43,8 +43,8 @@ std::optional<std::uint64_t> fenced_dialect::token_of(const claim& c)
     return c.fence->round.token();
 }
 
-// The quarantine of a node that was restarted begins now, not when the first lock is wanted. And
-// whoever disagrees knows about what before the first attempt fails of it.
+// The quarantine of a restarted node begins now, not when the first lock is wanted. And a client
+// whose settings differ learns which they are before its first attempt fails because of that.
 void fenced_dialect::on_ready(std::size_t node, time_point now)
 {
     const node_session& session = nodes_[node];
@@ -84,7 +84,7 @@ fenced_calls::wanted fenced_dialect::wanted_by(
         .by_text = by_text};
 }
 
-// Nodes that are asked for a token are each told who they were when they greeted us.
+// Each request for a token tells the node the run_id that it had when it greeted us.
 void fenced_dialect::begin_acquire(const claim& c, bool by_text, time_point now)
 {
     calls_.begin_ask(command_, wanted_by(c, by_text, now));
@@ -133,8 +133,8 @@ std::string_view fenced_dialect::write_back(
     return command_;
 }
 
-// Whether a majority can store what a node has granted, and its own clock allows it. If not, that
-// node alone would lead the others astray.
+// Whether a majority can store what a node has granted, and the node's own clock permits it. If
+// not, that node alone would lead the other nodes astray.
 bool fenced_dialect::is_storable(
     const fence_answer& granted, std::uint64_t block, time_point now) const noexcept
 {
@@ -142,7 +142,7 @@ bool fenced_dialect::is_storable(
     return last - in_ms(settings_.furthest()) <= granted.clock && last <= clock_.storable(now);
 }
 
-// What an answer to the acquire script says of its node, whatever has asked.
+// Records what an answer to the acquire script says about its node, for every kind of request.
 fence_answer fenced_dialect::hear(
     std::size_t node, const request& r, reply answer, claim* c, time_point now)
 {
@@ -175,7 +175,7 @@ void fenced_dialect::on_disagreement(std::size_t node, const request& r, time_po
     node_session& session = nodes_[node];
     if (session.trouble().code == meaning_of(fence_trouble::settings))
         return;
-    if (r.kind != request_kind::probe) // which it follows anyway
+    if (r.kind != request_kind::probe) // a probe is followed by it anyway
         ask_for_record(node, now);
     session.note_trouble(disagreement(settings_, {}));
 }

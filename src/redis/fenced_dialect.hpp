@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-// Asks for locks by a script that gives tokens, and writes the token back to nodes that have
+// Requests locks with a script that gives tokens, and writes the token back to nodes that have
 // granted a smaller one: see token_round.hpp and fence_scripts.hpp.
 class fenced_dialect final : public dialect {
 public:

@@ -6,8 +6,8 @@ namespace {
 
 constexpr std::string_view http = "HTTP/";
 
-// The types of TLS records with which a server begins, and the version that all of them have.
-// Source: RFC 8446, section 5.1.
+// The types of the TLS records that a server sends first, and the version byte that all of them
+// have. Source: RFC 8446, section 5.1.
 constexpr char tls_alert = 0x15, tls_handshake = 0x16, tls_version = 0x03;
 
 } // namespace

@@ -5,14 +5,14 @@
 
 namespace holdfast::redis {
 
-// The first bytes that come over a connection: enough to tell servers that are none of ours and are
-// found at a wrong port.
+// The first bytes that arrive on a connection: enough to recognise common servers of other
+// protocols at a wrong port.
 class first_bytes {
 public:
     void clear() noexcept { bytes_.clear(); }
     void add(std::string_view arrived);
 
-    // What is wrong, for people to read; empty if nothing is known to be.
+    // What is wrong, in words for people; empty if nothing is known to be wrong.
     std::string_view objection() const noexcept;
 
 private:

@@ -61,12 +61,13 @@ void handshake::start(const node_settings& settings, std::string& out)
     }
 }
 
-// Sends all the rest at once. A node that refuses one of these answers the others all the same.
+// Sends all the remaining commands at once. A node that refuses one of them still answers the
+// others.
 void handshake::continue_from(step first, std::string& out)
 {
     first_ = 0;
     expected_.clear();
-    if (first == step::auth) { // no HELLO here: RESP2
+    if (first == step::auth) { // the node has no HELLO: RESP2
         if (!settings_->password.empty()) {
             if (settings_->user.empty())
                 resp::append_command(out, {"AUTH", settings_->password});
@@ -89,8 +90,8 @@ void handshake::continue_from(step first, std::string& out)
     expect(step::library_name);
     resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
     expect(step::library_version);
-    // By sections: the whole of INFO grows with what clients do wrong. Two requests, because only
-    // Redis 7.0 and later take more than one section in one.
+    // Sections only: the whole of INFO grows with the errors of clients. Two requests, because only
+    // Redis 7.0 and later accept more than one section in one.
     resp::append_command(out, {"INFO", "server"});
     expect(step::server_info);
     resp::append_command(out, {"INFO", "memory"});
@@ -125,9 +126,10 @@ void handshake::load(const script& s, step which, std::string& out)
     expect(which);
 }
 
-// What a lease needs once it is granted: to find then that it is forbidden is too late. SET is the
-// first that is sent of all, so its answer is soon enough. The key is there for nobody, so nothing
-// is read or changed; whether it is one that we may use, only the real ones tell.
+// The commands that a lease needs once it is granted: by then it would be too late to find that one
+// is forbidden. SET is the first command of all, so its own answer is early enough. No client uses
+// this key, so nothing is read or changed. Whether the node permits our real keys is only known
+// when they are used.
 void handshake::try_commands(std::string& out)
 {
     const std::string_view key = settings_->unused_key;
@@ -146,7 +148,7 @@ void handshake::try_commands(std::string& out)
 handshake::outcome handshake::on_reply(reply answer, std::string& out)
 {
     if (first_ == expected_.size())
-        return fail(errc::protocol_error, "a reply that nobody asked for");
+        return fail(errc::protocol_error, "a reply without a request");
     const step answered = expected_[first_++];
     outcome result = outcome::going_on;
     switch (answered) {
@@ -219,7 +221,7 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     case step::name:
     case step::library_name:
     case step::library_version:
-        break; // nice to have
+        break; // optional
     }
     if (result == outcome::going_on && first_ == expected_.size())
         return outcome::ready;
@@ -262,7 +264,7 @@ handshake::outcome handshake::refuse_role(std::string_view role)
 
 handshake::outcome handshake::on_role(reply answer)
 {
-    if (is_error(answer)) { // the same answer stands in INFO for those who may not ask
+    if (is_error(answer)) { // INFO has the same answer for a user without the right to ask
         const errc code = meaning_of(answer.front().text);
         if (code == errc::permission_denied)
             return outcome::going_on;
@@ -275,10 +277,10 @@ handshake::outcome handshake::on_role(reply answer)
 
 handshake::outcome handshake::on_server_info(reply answer)
 {
-    if (is_error(answer) && settings_->fenced) // it may have been restarted, and empty
+    if (is_error(answer) && settings_->fenced) // it may have been restarted, and be empty
         return fail(meaning_of(answer.front().text),
             "fencing needs INFO: " + without_secrets(answer.front().text).text);
-    if (is_error(answer)) // not allowed to ask: one server listed twice goes unnoticed then
+    if (is_error(answer)) // not allowed: one server listed twice goes unnoticed then
         return outcome::going_on;
     const std::string_view info = answer.front().text;
     if (find_in_info(info, "redis_mode") == "cluster")
@@ -286,14 +288,14 @@ handshake::outcome handshake::on_server_info(reply answer)
     run_id_ = find_in_info(info, "run_id");
     if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
         return fail(errc::fencing_unavailable,
-            "the node does not say who it is (run_id in INFO), so a restart goes unnoticed");
+            "the node does not report its run_id in INFO, so a restart would go unnoticed");
     return outcome::going_on;
 }
 
-// A lock is a key with a ttl: whatever is evicted first, locks may be among it.
+// A lock is a key with a ttl: every eviction policy may evict locks.
 handshake::outcome handshake::on_memory_info(reply answer)
 {
-    if (is_error(answer)) // not allowed to ask
+    if (is_error(answer)) // not allowed
         return outcome::going_on;
     const std::string_view info = answer.front().text;
     const std::string_view policy = find_in_info(info, "maxmemory_policy");
@@ -331,8 +333,9 @@ handshake::outcome handshake::on_script(reply answer, std::string_view digest)
     return outcome::going_on;
 }
 
-// A command that is forbidden is named; a key that is forbidden is not: then the command is
-// allowed. Other errors pass, or are told of when they are in the way.
+// The error for a forbidden command names the command. The error for a forbidden key does not: then
+// the command is allowed. Other errors are ignored here; they are reported later if they prevent a
+// lease.
 handshake::outcome handshake::on_try(reply answer, std::string_view command)
 {
     const std::string_view text = is_error(answer) ? answer.front().text : std::string_view();
@@ -345,7 +348,7 @@ handshake::outcome handshake::on_try(reply answer, std::string_view command)
         "a lease needs " + std::string(command) + ": " + without_secrets(text).text);
 }
 
-// Some servers repeat what they did not understand, and that may be a password.
+// Some servers repeat text that they did not understand, which may be a password.
 failure handshake::without_secrets(std::string_view error_text) const
 {
     std::string text(error_text);

@@ -10,11 +10,12 @@
 
 namespace holdfast::redis {
 
-// Greets a node on a new connection, logs in, loads the scripts, and finds out what the node is.
+// Greets a node on a new connection, logs in, loads the scripts, and finds out what kind of node it
+// is.
 //
-// RESP3 if the node has it (HELLO 3), else RESP2. A replica, a sentinel or a cluster member is
-// refused: its vote would not be that of an independent node. So is a node that forbids, or does
-// not have, a command that is first needed when a lease has been granted already.
+// Uses RESP3 if the node supports it (HELLO 3), else RESP2. A replica, a sentinel or a cluster
+// member is refused: its vote would not be that of an independent node. A node is also refused if
+// it forbids, or does not have, a command that is first needed after a lease has been granted.
 class handshake {
 public:
     enum class outcome : std::uint8_t { going_on, ready, failed };
@@ -25,9 +26,9 @@ public:
     // Takes the next reply; may append more commands.
     outcome on_reply(reply answer, std::string& out);
 
-    // When `failed`: why. When `ready`: what is worth a warning, or nothing.
+    // When `failed`: why. When `ready`: a reason for a warning, or nothing.
     const failure& why() const noexcept { return why_; }
-    // Tells two servers apart; empty if the node would not say.
+    // Distinguishes servers; empty if the node does not report it.
     const std::string& run_id() const noexcept { return run_id_; }
     // Whether this push is the next reply.
     bool expects(reply push) const noexcept
@@ -35,11 +36,11 @@ public:
         return first_ < expected_.size() && expected_[first_] == step::subscribe &&
                push.size() > 1 && push[1].text == "subscribe";
     }
-    // When `ready`, of a node that is to give tokens: its clock, in ms since the epoch.
+    // When `ready`, for a node of fenced mode: its clock, in ms since the epoch.
     std::int64_t clock_ms() const noexcept { return clock_ms_; }
     // When `ready`: whether the node tells us when our turn has come.
     bool subscribed() const noexcept { return subscribed_; }
-    // When `ready`: whether the node tells us once that a key has changed which we have asked for.
+    // When `ready`: whether the node tells us, once, when a key has changed that we have asked for.
     bool tracks() const noexcept { return tracks_; }
 
 private:
@@ -90,8 +91,8 @@ private:
     std::int64_t clock_ms_ = 0;
     bool subscribed_ = false, tracks_ = false;
     failure why_;
-    std::vector<step> expected_; // the steps that were asked for together, in order
-    std::size_t first_ = 0;      // of those whose replies are still to come
+    std::vector<step> expected_; // the steps that were sent together, in order
+    std::size_t first_ = 0;      // the first whose reply is still to come
 };
 
 } // namespace holdfast::redis

@@ -8,8 +8,8 @@
 
 namespace holdfast::redis {
 
-// Asks all nodes who has the key of a queued claim, once in a while at most. An answer counts as
-// long as the claim waits. See owner_survey.hpp.
+// Asks all nodes for the owner of the key of a queued claim, at most once in a while. An answer
+// counts as long as the claim waits. See owner_survey.hpp.
 class key_owners {
 public:
     key_owners(claim_table& claims, node_pool& nodes, dialect& d) noexcept
@@ -21,7 +21,7 @@ public:
     void ask(core::claim_id id, core::time_point now);
     // The claim that the answer is about, or 0.
     core::claim_id on_reply(std::size_t node, const request& r, reply answer);
-    // What is known by now; nothing if nobody was asked.
+    // What is known by now; nullptr if no node was asked.
     const owner_survey* find(const claim& c) const noexcept;
     void end(claim& c) noexcept;
 

@@ -10,9 +10,9 @@
 
 namespace holdfast::redis {
 
-// Has the queue node of a claim tell us when its key changes. Clients that do not use the queue
-// tell nobody when they are done; the node does, but once, and to each that asks: so only the first
-// in the queue asks.
+// Has the queue node of a claim tell us when the claim's key changes. A client that does not use
+// the queue notifies no client when it releases. The node does, but only once, and each client that
+// asks: so only the first in the queue asks.
 class key_tracking {
 public:
     key_tracking(claim_table& claims, node_pool& nodes, dialect& d) noexcept
@@ -22,7 +22,7 @@ public:
     {}
 
     void begin(core::claim_id id, std::size_t node, core::time_point now);
-    // The claims that a push is about: keys have changed.
+    // The claims whose keys have changed according to a push.
     std::vector<core::claim_id> changed_by(reply push) const;
     void forget(core::claim_id id) noexcept;
 

@@ -16,7 +16,7 @@ using stage = claim_stage;
 
 namespace {
 
-// More requests than that are not under way to a node for one claim, however often it calls.
+// The most requests under way to a node for one claim, however often the node pushes.
 constexpr unsigned most_open = 16;
 
 } // namespace
@@ -175,7 +175,7 @@ void life_cycle::on_written_back(std::size_t node, const request& r, reply answe
     if (c != nullptr && c->stage == stage::asking)
         settle_attempt(r.reference, now);
     else if (c != nullptr && said == write_back_answer::ok)
-        report(r.reference, now); // one node to spare
+        report(r.reference, now); // a spare node
 }
 
 bool life_cycle::say_again(std::size_t node, const request& r, time_point now)
@@ -200,7 +200,7 @@ void life_cycle::count_vote(
 {
     const claim_id id = r.reference;
     if (r.kind == request_kind::confirm) {
-        // What had its turn while it asked to stand there once more, stands there once more.
+        // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
         if (b.said == vote::granted)
             c.at[node].queued = c.everywhere;
         if (b.said == vote::refused && acquisition_.finds_missing(node, id)) {
@@ -215,7 +215,7 @@ void life_cycle::count_vote(
         return refuse(id, errc::contended, false, now);
     if (c.stage != stage::held)
         return settle(id, now);
-    if (b.said == vote::granted) // a straggler joins the lease
+    if (b.said == vote::granted) // a late grant joins the lease
         report(id, now);
 }
 
@@ -259,7 +259,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         acquisition_.confirm(id, node, false, now);
         open_round(id, now);
     } else if (c.is_open() && c.at[node].open < most_open) {
-        acquisition_.confirm(id, node, false, now); // we had gone on without it: one node more
+        acquisition_.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                               // else it is being deleted
 }
 
@@ -277,7 +277,7 @@ void life_cycle::on_sent_late(claim_id id, bool renews, time_point now)
         claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
         return;
     }
-    // A minority that does not take what we send delays nobody.
+    // A minority that is slow to accept our requests does not extend the time.
     if (++c->late < blocking(c->nodes()))
         return;
     if (c->stage == stage::asking) {
@@ -288,7 +288,7 @@ void life_cycle::on_sent_late(claim_id id, bool renews, time_point now)
     }
 }
 
-// Asked late, a node joins the lease as any straggler does: it gives it one node to spare.
+// A node that is asked late joins the lease like any late grant, as a spare node.
 void life_cycle::on_ready(std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, const claim& c) {
@@ -309,8 +309,8 @@ void life_cycle::on_down(std::size_t node, time_point now)
     });
 }
 
-// Asks every node that may hold our key to delete it, and remembers the claim until all have, or
-// until the key has expired.
+// Asks every node that may hold our key to delete it, and remembers the claim until all have done
+// so, or until the key has expired.
 void life_cycle::clean(claim_id id, time_point now)
 {
     claim& c = claims_[id];
@@ -377,7 +377,7 @@ void life_cycle::wake(time_point now, time_point heard)
             break;
         case stage::cleaning:
             forget(id);
-            break; // its ttl has passed everywhere
+            break; // its ttl has passed on all nodes
         case stage::held:
             break;
         }

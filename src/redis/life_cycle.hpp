@@ -17,18 +17,18 @@
 
 namespace holdfast::redis {
 
-// The life of claims: an attempt, perhaps a lease, then something to clean up. The only writer of a
-// claim's stage. It asks collaborators and acts on what they have found out; none of them calls
+// The life cycle of claims: an attempt, perhaps a lease, then a clean-up. This is the only writer
+// of a claim's stage. It calls collaborators and acts on their results; no collaborator calls
 // another.
 class life_cycle {
 public:
-    // `events`: where it tells the locker what has happened.
+    // `events`: the events for the locker.
     life_cycle(node_pool& nodes, dialect& d, core::jitter& jitter,
         core::ring<core::backend_event>& events) noexcept;
 
     claim_table& claims() noexcept { return claims_; }
 
-    // Each for the seam: see core::backend_core.
+    // These implement the seam: see core::backend_core.
     core::claim_id begin(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_params& params, core::time_point now);
     void abandon(core::claim_id id, core::time_point now);
@@ -42,12 +42,12 @@ public:
     void probe_waiters(core::claim_id id, core::time_point now) { probe_.ask(id, now); }
     bool probing_waiters(core::claim_id id) const noexcept { return probe_.is_open(id); }
     std::size_t cleaning_up() const noexcept { return cleanup_.under_way(); }
-    // Tells what a held claim is worth now, if that has changed.
+    // Reports the validity of a held claim, if it has changed.
     void report(core::claim_id id, core::time_point now);
 
-    // What nodes say to requests of claims: to `acquire` and `confirm`; to `write_back`; to
-    // `remove` and `hand_off`; to what finds out about other waiters (nothing, if the node is
-    // gone); to those of the queue.
+    // The answers of nodes to requests of claims: to `acquire` and `confirm`; to `write_back`; to
+    // `remove` and `hand_off`; to the probe for other waiters (nothing, if the node is gone); to
+    // requests of the queue.
     void on_ballot(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_written_back(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_deleted(std::size_t node, const request& r, reply answer, core::time_point now)
@@ -67,12 +67,12 @@ public:
         if (const auto id = queue_.on_push(node, push, now))
             on_turn(*id, node, now);
     }
-    // The request of a claim has left late: timeouts, and what it makes a node keep, count from
-    // then on.
+    // A request of the claim was sent late: timeouts, and the ttl of what it stores on a node,
+    // count from then on.
     void on_sent_late(core::claim_id id, bool renews, core::time_point now);
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);
-    // What is known of a claim has changed: ends its stage if that can be.
+    // The state of a claim has changed: ends its stage if possible.
     void settle(core::claim_id id, core::time_point now);
 
     core::time_point wake_at() const noexcept

@@ -7,14 +7,14 @@ namespace holdfast::redis {
 inline constexpr std::size_t max_nodes = 15;
 
 // How many grants make a lease. Two majorities always have a node in common, and that node grants
-// only once: this is the whole of mutual exclusion.
+// only once: mutual exclusion rests on this alone.
 constexpr std::size_t majority(std::size_t nodes) noexcept
 {
     return nodes / 2 + 1;
 }
 
 // How many nodes must fail to grant before a majority is out of reach. With an even number this is
-// less than a majority: of four nodes, two can block, and a tie is a refusal, not a draw.
+// less than a majority: of four nodes, two can block, and a tie is a refusal.
 constexpr std::size_t blocking(std::size_t nodes) noexcept
 {
     return nodes - majority(nodes) + 1;

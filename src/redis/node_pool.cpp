@@ -81,7 +81,7 @@ bool node_pool::may_keep_queue(
         return false;
     if (unfit_.knows_no_queue(c.hash, node, now))
         return false;
-    if (which == among::holding) // it does not matter who had the key before
+    if (which == among::holding) // stale keys and earlier attempts do not matter here
         return n.state != key::absent && n.state != key::unsent;
     return !unfit_.knows_stale(c.hash, node, now) && (which == among::all || !n.was_queue_node);
 }

@@ -19,11 +19,12 @@
 
 namespace holdfast::redis {
 
-// The nodes of a locker: sessions with them, why they cannot be asked, and which of them keeps the
-// queue of a resource.
+// The nodes of a locker: the sessions with them, why they are unreachable, and which of them keeps
+// the queue of a resource.
 class node_pool {
 public:
-    // Precondition: 1 to max_nodes nodes. `node_timeout`: none for the default by the ttl.
+    // Precondition: 1 to max_nodes nodes. `node_timeout`: none means the default, which depends on
+    // the ttl.
     node_pool(std::vector<node_settings> nodes, std::optional<core::duration> node_timeout,
         session_owner& owner, core::jitter& jitter);
 
@@ -42,14 +43,14 @@ public:
         sessions_[node]->send(command, r);
     }
 
-    // How long an answer may take under this ttl.
+    // How long an answer may take with this ttl.
     core::duration timeout(core::duration ttl) const noexcept;
 
-    // Why a node that cannot be asked is down, if that is one of our own reasons.
+    // Why an unreachable node is down, if the reason is an errc.
     errc why_down(std::size_t node) const noexcept;
-    // It has answered something of the wrong type.
+    // The node has answered with a reply of the wrong type.
     void fail(std::size_t node, core::time_point now);
-    // The name of another node that is the same server, or nothing.
+    // The name of another node that is the same server, or an empty string.
     std::string duplicate_of(std::size_t node) const;
 
     // The node grants nothing until then, and so keeps no queue; `long_ago` ends that.
@@ -62,20 +63,20 @@ public:
     bool keep_queues() const noexcept;
     enum class among : std::uint8_t {
         all,
-        untried, // those that were not the queue node of this attempt before
-        holding  // those that may have our key
+        untried, // not yet the queue node of this attempt
+        holding  // may have our key
     };
     // Which node keeps the queue of this claim's resource: the reachable one with the highest rank,
     // or max_nodes.
     std::size_t queue_node_of(
         const claim& c, core::time_point now, among which = among::all) const noexcept;
 
-    // A node has answered a command of the queue of that name with an error. What it refuses for
-    // good is not asked again. Trouble that passes is no reason to choose another queue node than
-    // other clients do.
+    // A node has answered a command of the queue of that name with an error. A node that
+    // permanently refuses the command is not asked again. Temporary trouble is no reason to choose
+    // another queue node than other clients do.
     void note_queue_error(std::size_t node, const claim* c, std::string_view queue, reply answer,
         core::time_point now);
-    // The same if the error is about this queue only: says nothing of others. True if it is.
+    // The same if the error is about this queue only, and says nothing about others. True if it is.
     bool note_if_unusable(std::size_t node, const claim* c, std::string_view queue, reply answer,
         core::time_point now);
     unfit_queue_nodes& unfit() noexcept { return unfit_; }

@@ -13,19 +13,19 @@ namespace {
 
 constexpr std::size_t read_size = 16 * 1024;
 
-// Memory for output that is kept when all of it has been sent.
+// The most output memory that is kept when everything has been sent.
 constexpr std::size_t most_kept = 256 * 1024;
 
-// A node that leaves a request unanswered for so long is not asked for its vote until it speaks.
+// A node that leaves a request unanswered for so long is not asked for its vote until it answers.
 constexpr core::duration congestion_after = std::chrono::seconds(1);
 
-// What leaves so much later than it was queued has its owner's timeouts begin anew.
+// If a request is sent so much later than it was queued, its timeouts start again.
 constexpr core::duration late_after = std::chrono::milliseconds(1);
 
-// A connection that lasted for less counts as a failure, lest we connect in a tight loop.
+// A shorter connection counts as a failure, so that we do not reconnect in a tight loop.
 constexpr core::duration stable_after = std::chrono::milliseconds(100);
 
-// A pause after a failure that a person must mend.
+// A pause after a failure that a person must fix.
 constexpr core::duration hopeless_pause = std::chrono::seconds(1);
 
 } // namespace
@@ -68,7 +68,7 @@ void node_session::send(std::string_view bytes, request r)
     }
     out_.append(bytes);
     r.bytes = static_cast<std::uint32_t>(bytes.size());
-    if (look_at_ == core::never) // answers put off what it is for; that is found out then
+    if (look_at_ == core::never) // it may be too early: answers postpone the deadlines
         look_at_ = r.sent + settings_.silence_timeout;
     requests_.push(r);
     ++commands_;
@@ -118,7 +118,7 @@ core::time_point node_session::check_due() const noexcept
     return behind_since_ + settings_.silence_timeout;
 }
 
-// The digest of a script is an answer to nothing else that we ask.
+// Nothing else that we ask has the digest of a script as its answer.
 void node_session::check_order(core::time_point now)
 {
     std::string command;
@@ -195,7 +195,7 @@ void node_session::opened(core::time_point now)
     handshake_.start(settings_, out_);
 }
 
-// Gives the connection up; its requests are orphans from now on. closed() will follow.
+// Gives the connection up; its requests are orphaned. closed() will follow.
 void node_session::begin_closing(failure why, core::time_point now)
 {
     if (state_ == state::shut || state_ == state::closing || state_ == state::pausing)
@@ -225,7 +225,7 @@ void node_session::closed(error_code why, core::time_point now)
         return;
     begin_closing({why, why.message()}, now);
 
-    // The first attempt after a connection that worked comes at once: most often the node is back.
+    // The first attempt after a connection that worked is made at once: usually the node is back.
     core::duration pause{0};
     if (!hopeful_)
         pause = core::backoff(failures_, settings_.reconnect_min, settings_.reconnect_max, jitter_);
@@ -270,7 +270,7 @@ void node_session::take_replies(core::time_point now)
         const reply answer = reader_.reply();
         const bool push = answer.front().kind == resp::value_kind::push;
         if (push && !pushes_.spend(answer, now))
-            return begin_closing({errc::protocol_error, "it says far more than it is asked"}, now);
+            return begin_closing({errc::protocol_error, "it sends too many pushes"}, now);
         if (state_ == state::greeting) {
             if (!push || handshake_.expects(answer))
                 on_handshake_reply(answer, now);
@@ -313,7 +313,7 @@ void node_session::on_handshake_reply(reply answer, core::time_point now)
 void node_session::on_request_reply(reply answer, core::time_point now)
 {
     if (requests_written_ == 0)
-        return begin_closing({errc::protocol_error, "a reply that nobody asked for"}, now);
+        return begin_closing({errc::protocol_error, "a reply without a request"}, now);
     if (!in_order(requests_.front(), answer))
         return begin_closing({errc::protocol_error, "it answers requests out of order"}, now);
     const request r = requests_.pop();
@@ -340,7 +340,7 @@ void node_session::on_request_reply(reply answer, core::time_point now)
             begin_closing(std::move(why), now);
         return;
     } else if (failure_.code && refused_kind_.value_or(r.kind) == r.kind) {
-        failure_ = {}; // what it refused, it does now; anything else it does is no sign of that
+        failure_ = {}; // it now does what it had refused; other requests prove nothing
         refused_kind_.reset();
     }
     owner_.on_reply(node_, r, answer, now);
@@ -360,7 +360,7 @@ void node_session::written(std::size_t n, core::time_point now)
         stamp_written(n - of_greeting, now);
     if (out_begin_ == out_.size()) {
         if (out_.capacity() > most_kept)
-            std::string().swap(out_); // a crowd of renewals is over
+            std::string().swap(out_); // a burst of renewals is over
         out_.clear();
         out_begin_ = 0;
     } else if (out_begin_ > out_.size() / 2 && out_begin_ > 64 * 1024) {
@@ -369,8 +369,8 @@ void node_session::written(std::size_t n, core::time_point now)
     }
 }
 
-// A request's time counts from when it leaves: what waits for our own loop, or for room in the
-// socket, has not been asked yet.
+// The time of a request counts from when it is sent: while it waits for our own loop, or for room
+// in the socket, the node has not been asked yet.
 void node_session::stamp_written(std::size_t n, core::time_point now)
 {
     next_written_ += n;

@@ -22,18 +22,19 @@
 
 namespace holdfast::redis {
 
-// One node: connects, greets, sends requests in order, matches replies to them, and connects again
-// with growing random pauses. A request that was not answered in time keeps its place, so its late
-// reply can never be taken for another's; only when no request at all is answered for long, the
-// connection is closed.
+// One node: connects, greets, sends requests in order, matches replies to them, and reconnects with
+// growing random pauses. A request that was not answered in time keeps its place, so its late reply
+// is never taken for that of another request. The connection is closed only when no request at all
+// has been answered for a long time.
 //
-// A proxy that swallows requests shifts all later replies. Mostly the next request of another kind
-// gives that away, by a reply of the wrong type. Where it does not, this is how it is found:
-// - Nothing is answered for the silence timeout, whatever else comes. Each answer begins it anew,
-//   so a node that is slow and goes on is not given up, however long the requests behind wait.
-// - For so long each answer has left another request waiting, as it is when one has been swallowed,
-//   and also when there is always something to do. Then the session asks something itself to which
-//   there is one right answer only, and it must come in its place.
+// A proxy that swallows requests shifts all later replies. Usually the next request of another kind
+// shows that, by a reply of the wrong type. Otherwise it is found in one of these ways:
+// - Nothing is answered for the silence timeout, whatever else arrives. Each answer starts it
+//   again, so a slow node that keeps answering is not given up, however long the requests behind
+//   wait.
+// - For that time, each answer has left another request waiting. That happens when a request has
+//   been swallowed, and also when there is always something to do. Then the session itself sends a
+//   request that has only one right answer, which must come in its place.
 class node_session final : public core::connection {
 public:
     node_session(
@@ -43,44 +44,43 @@ public:
 
     enum class reachability : std::uint8_t {
         ready,
-        soon, // connecting after the connection had worked, or for the first time: worth a wait
+        soon, // connecting for the first time, or after the connection had worked: worth a wait
         down,
     };
     reachability now() const noexcept;
 
-    // Whether a request that may be left out should be: the node is silent, or too much is under
-    // way.
+    // Whether optional requests should be left out: the node is silent, or has too many requests
+    // under way.
     bool congested(core::time_point now) const noexcept;
 
     // Whether it can keep a queue for us: it tells us when our turn has come.
     bool keeps_queue() const noexcept { return state_ == state::ready && keeps_queue_; }
-    // It has refused to, and will not be asked again on this connection.
+    // It has refused to keep a queue, and will not be asked again on this connection.
     void has_no_queue() noexcept { keeps_queue_ = false; }
-    // Whether it tells us, if we ask for it, when a key changes.
+    // Whether it tells us, on request, when a key changes.
     bool tracks() const noexcept { return state_ == state::ready && handshake_.tracks(); }
-    // Whether no request has been waiting for an answer for longer than that while the node
-    // answered none.
+    // False if a request has waited for longer than `limit` while the node answered nothing.
     bool answers_within(core::duration limit, core::time_point now) const noexcept;
-    // Names the server, whatever address it was reached by.
+    // Identifies the server, independent of the address that it was reached by.
     std::uint64_t identity() const noexcept { return identity_; }
 
-    // Precondition: now() is `ready`. The bytes are one command, encoded.
+    // Precondition: now() is `ready`. `bytes`: one encoded command.
     void send(std::string_view bytes, request r);
 
-    // The node has answered something that makes it useless.
+    // The node has given an answer that makes it unusable.
     void fail(errc code, std::string text, core::time_point now);
     void count_timeout();
 
     const failure& last_failure() const noexcept { return failure_; }
-    // Puts words before those of the error that the node has just answered: what it is about.
+    // Prefixes the text of the error that the node has just answered with what it is about.
     void explain(std::string_view about) { failure_.text.insert(0, about); }
-    // What the node cannot do for us now, though nothing is wrong with the connection: for people
-    // to read. Nothing if there is no trouble.
+    // What the node cannot do for us now, although the connection is in order: a text for people.
+    // Empty if there is no trouble.
     void note_trouble(failure why) { trouble_ = std::move(why); }
     const failure& trouble() const noexcept { return trouble_; }
 
-    // Of a node that is to give tokens: its clock at the greeting, in ms since the epoch, and when
-    // it was asked for it.
+    // For a node of fenced mode: its clock at the greeting, in ms since the epoch, and when it was
+    // asked for it.
     std::int64_t clock_ms() const noexcept { return handshake_.clock_ms(); }
     core::time_point clock_asked() const noexcept { return clock_asked_; }
 
@@ -91,7 +91,7 @@ public:
 
     core::time_point wake_at() const noexcept { return std::min(deadline_, look_at_); }
     void wake(core::time_point now);
-    // For good. What was wrong before can still be read.
+    // Closes it for good. The last failure can still be read.
     void shut(core::time_point now);
 
     // core::connection
@@ -124,17 +124,17 @@ private:
     core::jitter jitter_;
 
     state state_ = state::connecting;
-    bool hopeful_ = true; // this attempt to connect is worth waiting for
+    bool hopeful_ = true; // this attempt to connect is worth a wait
     bool started_ = false;
     bool keeps_queue_ = false;
     std::uint64_t identity_ = 0;
     unsigned failures_ = 0; // to connect, in a row
-    // Of the connecting and greeting, or of the pause; the first wake() is due at once.
+    // Of connecting and greeting, or of the pause; the first wake() is due at once.
     core::time_point deadline_ = core::long_ago;
     core::time_point last_answered_{}, connected_at_{}, clock_asked_{};
-    core::time_point look_at_ = core::never; // silence and order; not later than there is a reason
-    core::time_point behind_since_ = core::never; // each answer has left requests waiting
-    bool checking_ = false;                       // whether the order of answers is right
+    core::time_point look_at_ = core::never;      // when to check silence and order; never too late
+    core::time_point behind_since_ = core::never; // since then, answers leave requests waiting
+    bool checking_ = false;                       // the order of answers is being checked
 
     handshake handshake_;
     first_bytes first_bytes_; // of this connection
@@ -142,14 +142,14 @@ private:
     resp::reader reader_;
     push_allowance pushes_;
     core::ring<request> requests_;
-    std::size_t requests_written_ = 0; // of these; the others wait, wholly or in part, in `out_`
-    std::size_t next_written_ = 0;     // bytes of the first of the others that have gone out
-    std::size_t greeting_left_ = 0;    // bytes of the greeting that stand before them
+    std::size_t requests_written_ = 0; // of these; the others are, wholly or in part, in `out_`
+    std::size_t next_written_ = 0;     // bytes of the first of the others that have been sent
+    std::size_t greeting_left_ = 0;    // bytes of the greeting before them
     std::string out_;
     std::size_t out_begin_ = 0;
 
     failure failure_, trouble_;
-    std::optional<request_kind> refused_kind_; // of the request that failure_ answered, if it did
+    std::optional<request_kind> refused_kind_; // of the request that failure_ is the answer to
     std::uint64_t commands_ = 0, timeouts_ = 0, connects_ = 0;
 };
 

@@ -8,14 +8,14 @@
 
 namespace holdfast::redis {
 
-// What a session needs to know about its node; from `endpoint` and `redlock_options`.
+// The settings of a session with a node; from `endpoint` and `redlock_options`.
 struct node_settings {
     core::address where;
     std::string name; // the address as it may be logged
     std::string user, password;
     std::string client_name;
-    std::string channel{};    // on which we hear that our turn has come; empty: not at all
-    std::string unused_key{}; // nobody's, to try commands on; empty: none is tried
+    std::string channel{};    // on which we are told of our turn; empty: not at all
+    std::string unused_key{}; // a key of no client, to try commands on; empty: none is tried
     unsigned database = 0;
     bool fenced = false; // asked for fencing tokens
     bool eviction_allowed = false;

@@ -10,8 +10,8 @@
 
 namespace holdfast::redis {
 
-// Who has a key on each node: answers in, findings out. An owner is the hash of its token, or one
-// of these.
+// The owner of a key on each node: answers in, findings out. An owner is the hash of its token, or
+// one of these.
 class owner_survey {
 public:
     static constexpr std::uint64_t nobody = 0;     // the key is free
@@ -24,31 +24,31 @@ public:
 
     // Precondition: node < nodes.
     void record(std::size_t node, std::uint64_t owner) noexcept;
-    // It has answered, but does not say.
+    // It has answered, but without an owner.
     void record_silence(std::size_t node) noexcept { answered_[node] = true; }
 
     enum class finding : std::uint8_t {
-        open,      // nothing that would help
-        conflict,  // so many nodes have other data that no majority can be had
-        free,      // a majority is, whatever the queue_node says
-        elsewhere, // the owner of a majority is not the one at the queue_node
+        open,      // no finding that helps
+        conflict,  // so many nodes have other data that no majority is possible
+        free,      // on a majority, whatever the queue node says
+        elsewhere, // a majority has another owner than the queue node
     };
-    // As soon as the answers allow; not before the queue_node has answered. Precondition:
+    // As soon as the answers allow; not before the queue node has answered. Precondition:
     // queue_node < nodes.
     finding judge(std::size_t queue_node) const noexcept;
 
-    // Whether the node has said that it is free there.
+    // Whether the node has said that the key is free there.
     bool is_free(std::size_t node) const noexcept
     {
         return known_[node] && owners_[node] == nobody;
     }
-    // Whether the node has something that no majority has.
+    // Whether the node has an owner that no majority has.
     bool is_minority(std::size_t node) const noexcept;
     std::uint64_t owner(std::size_t node) const noexcept { return owners_[node]; }
 
 private:
     std::size_t count(std::uint64_t owner) const noexcept;
-    // That is so many, if one owner has so many.
+    // Whether so many nodes have this owner that they are a majority.
     bool has_majority(std::uint64_t owner) const noexcept
     {
         return count(owner) >= majority(nodes_);

@@ -4,8 +4,8 @@
 
 namespace holdfast::redis {
 
-// A lock is the key that is named as the resource, set with `SET key token NX PX ttl`: as other
-// clients of Redlock do.
+// A lock is a key with the name of the resource, set with `SET key token NX PX ttl`, as other
+// clients of Redlock do it.
 class plain_dialect final : public dialect {
 public:
     explicit plain_dialect(std::string channel) : dialect(std::move(channel)) {}

@@ -7,14 +7,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What was free is contended once more if clients wait for it again so soon: between a release and
-// the next attempt it is free for an instant, which helps nobody who polls.
+// A free resource counts as contended again if clients wait for it again within this time. Between
+// a release and the next attempt it is free for an instant, which is of no use to polling clients.
 constexpr core::duration longest_gap = 1s;
 
-// Another process has opened the last window: the next is due in a part of the period.
+// If another process has opened the last window, this one asks again this many times in a period.
 constexpr int asks_in_period = 8;
 
-// More are not worth their memory: what was noted last counts.
+// More entries are not worth their memory: the latest ones count.
 constexpr std::size_t most_remembered = 4096;
 
 } // namespace

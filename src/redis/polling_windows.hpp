@@ -10,24 +10,24 @@
 
 namespace holdfast::redis {
 
-// When a resource that goes from one client of the queue to the next is to be left to clients that
-// poll for a while, as far as this process knows. Others may have left it to them since: that is
-// known at the queue_node. See scripts.hpp.
+// When a resource that is handed from client to client in the queue is to be left to polling
+// clients for a while, as far as this process knows. Other processes may have opened a window
+// since: the queue node knows. See scripts.hpp.
 //
-// What is forgotten, or known wrongly, costs one command, or one window too many or too late.
+// A forgotten or wrong entry costs one command, or one window too many or too late.
 class polling_windows {
 public:
     // Clients wait for it in the queue.
     void note_contention(std::uint64_t resource_hash, core::time_point now);
-    // It was free to take, or nobody waited when we left it.
+    // It was free, or had no waiters when we released it.
     void note_free(std::uint64_t resource_hash) noexcept;
 
-    // Whether to ask for a window now that we release it. `after_turns`: the waiters of this
-    // process have handed it over for as long as they may.
+    // Whether to ask for a window when we release it now. `after_turns`: the waiters of this
+    // process have transferred it among themselves for as long as they may.
     bool is_due(std::uint64_t resource_hash, const core::polling_params& terms, bool after_turns,
         core::time_point now) const noexcept;
 
-    // What the queue_node said to that.
+    // The answer of the queue node to that request.
     void opened(
         std::uint64_t resource_hash, const core::polling_params& terms, core::time_point now);
     void refused(

@@ -6,7 +6,7 @@ namespace holdfast::redis {
 
 namespace {
 
-// Hand-overs and invalidations have four values; their text is as long as a key, and a bit more.
+// Hand-offs and invalidations have four values; their text is a little longer than a key.
 constexpr std::size_t values_of_one = 16, bytes_of_one = 1024;
 
 std::int64_t cost_of(reply push) noexcept

@@ -65,7 +65,7 @@ void check(const redlock_options& o)
         reject("fencing is neither on nor off");
     check(o.fence);
     if (o.fencing == fencing::on && o.allow_eviction)
-        reject("allow_eviction does not go with fencing: a node that evicts counters repeats "
+        reject("allow_eviction cannot be used with fencing: a node that evicts counters repeats "
                "tokens");
     if (o.node_timeout)
         check_range("node_timeout", *o.node_timeout, 1ms, 60s);

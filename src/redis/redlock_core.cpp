@@ -13,7 +13,8 @@ using core::time_point;
 
 namespace {
 
-// Ours alone, on all nodes. A client that guesses it can wake us in vain.
+// The channel of this locker, and of no other, on all nodes. A client that guesses it can only
+// cause needless work.
 std::string new_channel(core::jitter& random)
 {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -31,7 +32,7 @@ std::vector<node_settings> with_channel(
 {
     for (node_settings& settings : nodes) {
         settings.channel = channel;
-        settings.unused_key = fenced ? "hf:" + channel : channel; // as random as that
+        settings.unused_key = fenced ? "hf:" + channel : channel; // as random as the channel
         settings.fenced = fenced;
     }
     return nodes;
@@ -213,7 +214,7 @@ void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
     case request_kind::probe:
     case request_kind::record:
     case request_kind::owner:
-        return; // makes the node keep nothing
+        return; // stores nothing on the node
     default:
         return life_.on_sent_late(r.reference, false, now);
     }

@@ -16,20 +16,20 @@
 
 namespace holdfast::redis {
 
-// The Redlock algorithm over sessions with independent nodes, with fencing tokens or without: takes
-// calls of the seam, and replies of nodes, to the collaborators that they are about.
+// The Redlock algorithm over sessions with independent nodes, with or without fencing tokens.
+// Dispatches calls of the seam, and replies of nodes, to the collaborators that handle them.
 //
-// Every request of a claim to a node goes over the same connection, in order: a deletion can never
-// overtake the SET that it cleans up after. A SET is sent again only to a node that has refused it.
+// All requests of a claim to a node use the same connection, in order: a deletion never overtakes
+// the SET that it cleans up after. A SET is repeated only to a node that has refused it.
 //
 // Between processes, attempts wait for their turn in a queue at one node, the queue node of the
-// resource: a release there hands the key to the next one, which then asks the other nodes. Safety
-// never depends on the queue: a lease is what a majority has granted, and the queue node has
+// resource: a release there hands the key off to the next client, which then asks the other nodes.
+// Safety never depends on the queue: a lease is what a majority has granted, and the queue node has
 // granted only once it has confirmed that its key is ours.
 class redlock_core final : public core::backend_core, private session_owner {
 public:
-    // Precondition: 1 to max_nodes nodes. `node_timeout`: none for the default by the ttl.
-    // `fence`: in fenced mode.
+    // Precondition: 1 to max_nodes nodes. `node_timeout`: none means the default, which depends on
+    // the ttl. `fence`: in fenced mode.
     redlock_core(std::vector<node_settings> nodes, std::optional<core::duration> node_timeout,
         std::uint64_t jitter_seed, const std::optional<fence_settings>& fence = {});
 

@@ -20,7 +20,8 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!nodes_.is_ready(i))
             continue;
-        // Each claim has one renewal under way to a node: that is little, however much else is.
+        // Congestion does not stop renewals: normally a claim has one under way to a node, which is
+        // little.
         const bool may_repair = !nodes_[i].congested(now);
         due_.clear();
         for (const claim_id id : claims) {
@@ -125,8 +126,8 @@ bool renewals::on_repaired(std::size_t node, claim_id id, vote v)
     if (c == nullptr)
         return false;
     c->at[node].repairing = false;
-    // Or may be: what refuses may be our own first SET, which came late over an old connection. The
-    // next renewal tells, and a deletion is due in any case.
+    // Or may be ours: what refuses may be our own first SET, which arrived late over an old
+    // connection. The next renewal shows that, and a deletion is due in any case.
     if (v != vote::failed)
         c->repaired(node);
     return true;

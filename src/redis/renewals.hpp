@@ -21,7 +21,7 @@ public:
 
     // `again`: even where an earlier renewal is still unanswered.
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now);
-    // The claims whose validity may have changed, until the next call.
+    // Returns the claims whose validity may have changed; valid until the next call.
     std::span<const core::claim_id> on_renewed(
         std::size_t node, const request& r, reply answer, core::time_point now);
     bool say_again(std::size_t node, const request& r, core::time_point now);
@@ -30,7 +30,7 @@ public:
     // A renewal has been answered, or never will be.
     void end(std::size_t node, core::slot_id renewal);
 
-    // A node has answered a repair; `unknown`: or will not. False if the claim is gone.
+    // A node has answered a repair; `unknown`: it never will. False if the claim is gone.
     bool on_repaired(std::size_t node, core::claim_id id, vote v);
 
 private:

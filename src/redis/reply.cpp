@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t longest_text = 160;
 
-// Source: the table of server errors in the Redis documentation and source; the first word decides.
+// Source: the server errors in the documentation and source of Redis; the first word decides.
 constexpr std::array<std::pair<std::string_view, errc>, 17> meanings{{
     {"NOAUTH", errc::authentication_failed},
     {"WRONGPASS", errc::authentication_failed},
@@ -69,9 +69,9 @@ bool is_no_script(reply answer) noexcept
     return v.kind == resp::value_kind::error && begins_with_word(v.text, "NOSCRIPT");
 }
 
-// Source: what Redis 6.0 to 7.2 answer when a command is renamed, or not allowed in scripts: "ERR
-// unknown command 'ZADD'", "ERR Unknown Redis command called from script", "ERR This Redis command
-// is not allowed from script", some with more words of the script before.
+// Source: the answers of Redis 6.0 to 7.2 when a command is renamed, or not allowed in scripts:
+// "ERR unknown command 'ZADD'", "ERR Unknown Redis command called from script", "ERR This Redis
+// command is not allowed from script", some preceded by text of the script.
 bool refuses_command(std::string_view error_text) noexcept
 {
     if (meaning_of(error_text) == errc::permission_denied)
@@ -86,7 +86,7 @@ bool refuses_command(std::string_view error_text) noexcept
     return false;
 }
 
-// In scripts, versions before 7.0 put their own words before the command's.
+// In scripts, versions before 7.0 put their own text before that of the command.
 bool is_about_data(std::string_view error_text) noexcept
 {
     return begins_with_word(error_text, "WRONGTYPE") ||

@@ -5,12 +5,12 @@
 
 namespace holdfast::redis {
 
-// What this process believes about resources that it has used lately. Safety never depends on it.
+// What this process assumes about resources that it has used lately. Safety never depends on it.
 struct resource_hints {
     contention_hints contention;
     polling_windows windows;
 
-    // The resource was free to take, or is left to nobody.
+    // The resource was free, or had no waiters when it was released.
     void note_free(std::uint64_t resource_hash) noexcept
     {
         contention.forget(resource_hash);

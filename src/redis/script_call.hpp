@@ -17,7 +17,7 @@ inline std::int64_t in_ms(core::duration d)
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 }
 
-// The first two words of the call of a script.
+// The first two words of a script call.
 inline std::string_view script_command(bool by_text) noexcept
 {
     return by_text ? "EVAL" : "EVALSHA";
@@ -27,7 +27,7 @@ inline std::string_view script_name(const script& s, bool by_text) noexcept
     return by_text ? s.text : s.digest;
 }
 
-// Begins the call of a script; so many keys and arguments follow.
+// Begins a script call; so many keys and arguments follow.
 inline void begin_script(
     std::string& out, const script& s, bool by_text, std::size_t keys, std::size_t arguments)
 {

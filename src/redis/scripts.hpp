@@ -8,18 +8,19 @@
 
 namespace holdfast::redis {
 
-// A Lua script and the SHA-1 under which a node knows it. That the two belong together is checked
-// on every connection: a node answers SCRIPT LOAD with the digest that it computed.
+// A Lua script and its SHA-1 digest, by which a node knows it. Every connection checks that the two
+// match: a node answers SCRIPT LOAD with the digest that it computed.
 //
-// No `#!lua` line: with one, a node that is short of memory refuses even a script that only
-// deletes.
+// There is no `#!lua` line: with one, a node that is short of memory refuses even a script that
+// only deletes.
 struct script {
     std::string_view text;
     std::string_view digest;
 };
 
-// KEYS[1]: the key; ARGV[1]: our token. 1: it was ours and is deleted; 0: it is not ours. A key of
-// another type is not ours; a key that cannot be read, for want of rights, say, is an error.
+// KEYS[1]: the key; ARGV[1]: our token. Returns 1: it was ours and is deleted; 0: it is not ours. A
+// key of another type is not ours. A key that cannot be read, for lack of permission for example,
+// is an error.
 inline constexpr script release_script{
     "local v=redis.pcall('get',KEYS[1]) "
     "if v==ARGV[1] then return redis.call('del',KEYS[1]) end "
@@ -27,9 +28,9 @@ inline constexpr script release_script{
     "return 0",
     "ef4ad229b814e1e5ae8505839176b78c3db4d778"};
 
-// KEYS: keys; ARGV: a token and a ttl in ms for each. For each key 1: it is ours and has a new ttl;
-// 0: it is not ours. Never makes a key. Keys of another type, and keys that cannot be read: as
-// above.
+// KEYS: keys; ARGV: a token and a ttl in ms for each. Returns for each key 1: it is ours and has a
+// new ttl; 0: it is not ours. Never creates a key. Keys of another type, and keys that cannot be
+// read: as above.
 inline constexpr script renew_script{
     "local r={} for i=1,#KEYS do local v=redis.pcall('get',KEYS[i]) "
     "if v==ARGV[2*i-1] then r[i]=redis.call('pexpire',KEYS[i],ARGV[2*i]) "
@@ -37,27 +38,27 @@ inline constexpr script renew_script{
     "else r[i]=0 end end return r",
     "9d27c4efdf8a72d3dfd41323fbac818de37c8cc3"};
 
-// The queue of those who wait for a key, at its queue_node: a sorted set, in the order in which
-// they came. Each is named by 32 characters of owner token, 16 of reference (the client's own), and
-// the channel on which the client hears that its turn has come; the message is the token and the
-// reference. A message that reaches nobody was for one who is gone: the next one is told.
+// The queue of the waiters for a key, at its queue node: a sorted set, in order of arrival. An
+// entry is the owner token (32 characters), a reference of the client (16 characters), and the
+// channel on which the client is told that its turn has come. The message is the token and the
+// reference. If no client receives the message, the waiter is gone, and the next one is told.
 inline constexpr core::duration queue_ttl =
-    std::chrono::seconds(3); // everybody in it is heard of more often
+    std::chrono::seconds(3); // every waiter in it asks again sooner
 inline constexpr std::size_t reference_length = 16;
-inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the key of the queue
+inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the queue's key
 
-// Clients that do not use the queue but poll get the key by chance, and next to never where it is
-// handed over again and again. So now and then it is left to them: a window is open, and the queue
-// waits. The window's key says so: it lasts until the next window may be opened, and says how much
-// of that lies behind the window, in ms.
-inline constexpr std::string_view window_suffix = ":holdfast:open"; // of the key of the window
+// Clients that poll, instead of using the queue, get the key only by chance, and almost never when
+// it is handed off again and again. So it is left to them from time to time: a window is open, and
+// the queue waits. The window has a key that says so. That key lasts until the next window may be
+// opened. Its value is the part of that time that comes after the window, in ms.
+inline constexpr std::string_view window_suffix = ":holdfast:open";       // of the window's key
 inline constexpr core::duration longest_window = std::chrono::seconds(2); // < queue_ttl
 
-// KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-over in ms;
-// ARGV[3]: our own place in the queue, which is given up, or nothing. If a window is due, KEYS[3]:
-// its key; ARGV[4]: what it says; ARGV[5]: its ttl in ms. 1: it was ours and is deleted; 2: it was
-// ours and is handed over to the next one; 3: it was ours, is deleted, and a window is open; 0: it
-// is not ours. Whatever becomes of the queue, a key of ours does not stay ours.
+// KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-off in ms;
+// ARGV[3]: our own place in the queue, which is given up, or empty. If a window is due, KEYS[3]:
+// its key; ARGV[4]: its value; ARGV[5]: its ttl in ms. Returns 1: the key was ours and is deleted;
+// 2: it was ours and is handed off to the next waiter; 3: it was ours, is deleted, and a window is
+// open; 0: it is not ours. Whatever state the queue is in, a key of ours does not stay ours.
 inline constexpr script pass_on_script{
     "local k,q=KEYS[1],KEYS[2] "
     "if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end "
@@ -74,10 +75,10 @@ inline constexpr script pass_on_script{
     "c2a4b67ce5fec9d8b227c4c811de2d6a27d0a387"};
 
 // KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
-// queue in ms; ARGV[6]: anything, if we stand there already and the key may be ours by now. 0: the
-// key is ours; otherwise we stand in the queue, and somebody has the key for so many more ms; -1:
-// without an end; less: a window is open for so many more ms, and one more, below 0. A key that
-// nobody has goes to the first in the queue when no window is open.
+// queue in ms; ARGV[6]: any value, if we are in the queue already and the key may be ours by now.
+// Returns 0: the key is ours. Otherwise we are in the queue. Above 0: another client has the key
+// for so many more ms; -1: without an end; below -1: a window is open for n more ms, returned as -1
+// - n. A free key goes to the first in the queue when no window is open.
 inline constexpr script enqueue_script{
     "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
     "if ARGV[6] and redis.pcall('get',k)==ARGV[1] then "
@@ -99,15 +100,15 @@ inline constexpr script enqueue_script{
     "end",
     "41cd2f10daf6c6b6f49b227dab6fb1b922775488"};
 
-// KEYS[1]: the key. The owner token that it has, or nothing; an error if it is no lock. Of what is
-// longer than a token, its beginning.
+// KEYS[1]: the key. Returns its owner token, or nothing; an error if the key is no lock. Of a
+// longer value, only the length of a token is returned.
 inline constexpr script owner_script{
     "local v=redis.pcall('get',KEYS[1]) "
     "if type(v)=='string' then return string.sub(v,1,32) end return v",
     "efc24ad032cbf7c1eab844684a84902b5f9b83a0"};
 
-// KEYS[1]: a queue; ARGV[1]: our place; ARGV[2]: its ttl in ms. We stand there from now on; nothing
-// is taken, even if it is free.
+// KEYS[1]: a queue; ARGV[1]: our place; ARGV[2]: its ttl in ms. We join the queue. The key is not
+// taken, even if it is free.
 inline constexpr script join_script{"local last=redis.call('zrange',KEYS[1],-1,-1,'withscores')[2] "
                                     "redis.call('zadd',KEYS[1],'nx',(last or 0)+1,ARGV[1]) "
                                     "return redis.call('pexpire',KEYS[1],ARGV[2])",

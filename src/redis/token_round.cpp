@@ -51,9 +51,9 @@ void token_round::fix_token() noexcept
     }
 }
 
-// Whether a grant counts as it is. That its block reaches the token is not enough: the counter must
-// be past all that we publish. And where more was granted than the token, somebody may have
-// published the token already.
+// Whether a grant counts as it is. It is not enough that its block contains the token: the counter
+// must be past everything that we publish. And where more than the token was granted, another
+// client may have published the token already.
 void token_round::compare(std::size_t node) noexcept
 {
     if (starts_[node] > token_) {
@@ -86,7 +86,7 @@ void token_round::record_write_back(std::size_t node, write_back_answer answer) 
     case write_back_answer::ok:
         round_.record(node, vote::granted);
         break;
-    case write_back_answer::lost: // it expired, or somebody else has it by now
+    case write_back_answer::lost: // it expired, or another client has it by now
         round_.record(node, vote::refused);
         break;
     case write_back_answer::denied:

@@ -9,28 +9,30 @@
 
 namespace holdfast::redis {
 
-// What a node has said to a RAISE.
+// The answer of a node to a write-back.
 enum class write_back_answer : std::uint8_t {
     ok,      // it holds our key and stores the end of our block
-    lost,    // it does not hold the key of our grant any more
-    denied,  // it does, but its clock is too far behind the token
-    unknown, // no answer, or it could not be asked; it may come late
+    lost,    // it no longer holds the key of our grant
+    denied,  // it holds the key, but its clock is too far behind the token
+    unknown, // no answer, or it was unreachable; an answer may come late
 };
 
-// One attempt to be granted a resource with a fencing token: what nodes have said in, the token and
+// One attempt to be granted a resource with a fencing token: the answers of nodes in, the token and
 // the verdict out.
 //
 // A node that grants reserves a block of tokens, `start` to `start + block - 1`, and its counter
-// becomes the end of it. The token is the largest start of the first majority of grants, and never
-// changes afterwards: what this attempt publishes is `token()` to `token() + block - 1`. It must be
-// beyond everything that was published before, and everything after it beyond it. So a node counts
-// only if it has granted no more than the token, and has stored the end of the token's block while
-// it held our key: because its own block is that very block, or because it was written_back.
+// becomes the end of that block. The token is the largest start of the first majority of grants,
+// and never changes afterwards: this attempt publishes `token()` to `token() + block - 1`. The
+// token must be greater than everything that was published before, and everything published later
+// must be greater than it. So a node counts only if it has granted no more than the token, and has
+// stored the end of the token's block while it held our key: because its own block is that block,
+// or because of a write-back.
 //
-// The verdict is that of an vote_round whose votes are taken back where that is not so: a node
-// that granted less is `pending` again until it has answered RAISE, one that granted more is
-// `refused`. Until the token is known they are plain votes. Thus `acquired` means that a majority
-// counts, and who drives a plain round can drive this one; it performs the raises in addition.
+// The verdict is that of a vote_round whose votes are taken back where this does not hold: a node
+// that granted less is `pending` again until it has answered the write-back, a node that granted
+// more is `refused`. Until the token is known they are plain votes. Thus `acquired` means that a
+// majority counts. Code that drives a plain round can drive this one; it must also perform the
+// write-backs.
 class token_round {
 public:
     token_round() = default;
@@ -38,37 +40,39 @@ public:
     // Preconditions: 1 <= nodes <= max_nodes; block >= 1.
     token_round(std::size_t nodes, std::uint64_t block) noexcept;
 
-    // What a node has said to GRANT, except that it grants; the latest word counts.
+    // The answer of a node to the request for a grant, unless it grants; the latest answer counts.
     // Preconditions: node < nodes; v is refused, failed or unknown; the node has not granted.
     void record(std::size_t node, vote v) noexcept;
 
-    // It grants, however late. Preconditions: node < nodes; start >= 1; it has not granted before.
+    // The node grants, however late. Preconditions: node < nodes; start >= 1; it has not granted
+    // before.
     void record_grant(std::size_t node, std::uint64_t start) noexcept;
 
-    // `counter := to`, where the key is ours and the counter is still `from`: that of our grant.
+    // `counter := to`, if the key is ours and the counter is still `from`, that of our grant.
     struct write_back {
         std::size_t node;
         std::uint64_t from, to;
     };
-    // Whom to write_back now; each node once. Ask after every grant, after the verdict as well: a
-    // node that is written_back late gives the lease one to spare.
+    // The next write-back that is due; each node once. Call it after every grant, also after the
+    // verdict: a late write-back gives the lease a spare node.
     std::optional<write_back> next_write_back() noexcept;
-    // The same again. Precondition: it has named the node.
+    // The same write-back again. Precondition: next_write_back() has named the node.
     write_back write_back_of(std::size_t node) const noexcept;
 
-    // Precondition: next_write_back() has named the node. The answer may follow `unknown`, being
-    // late.
+    // Precondition: next_write_back() has named the node. A late answer may follow `unknown`.
     void record_write_back(std::size_t node, write_back_answer answer) noexcept;
 
-    // As vote_round: as soon as the votes allow, and as if everybody who is silent stayed so.
+    // As in vote_round: as soon as the votes allow; judge_now(): as if every silent node stayed
+    // silent.
     verdict judge() const noexcept { return round_.judge(); }
     verdict judge_now() const noexcept { return round_.judge_now(); }
 
-    // 0 until a majority has granted. Nobody may see it before the verdict is `acquired`.
+    // 0 until a majority has granted. Must not be shown to any client before the verdict is
+    // `acquired`.
     std::uint64_t token() const noexcept { return token_; }
     // Whether the node is one of those that make the lease.
     bool counts(std::size_t node) const noexcept;
-    // What the node has granted; 0: nothing. It may hold our key without counting.
+    // The start of what the node has granted; 0: nothing. It may hold our key without counting.
     std::uint64_t start(std::size_t node) const noexcept { return starts_[node]; }
     vote of(std::size_t node) const noexcept { return round_.of(node); }
     const vote_round& votes() const noexcept { return round_; }

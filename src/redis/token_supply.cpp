@@ -8,11 +8,11 @@ namespace holdfast::redis {
 
 namespace {
 
-// So far ahead of the clock only single tokens are taken. A resource is not granted so often that
-// these would get ahead: that takes a million a second.
+// If the tokens are further ahead of the clock than this, only single tokens are taken. Single
+// tokens do not get ahead: that would take a million grants a second of one resource.
 constexpr std::int64_t furthest_ms = 16;
 
-// For who asks alone: others may come while it holds the lock.
+// If no other waiters follow: some may arrive while the lock is held.
 constexpr std::uint64_t usual_block = 64;
 
 std::uint64_t first_of(std::int64_t ms)

@@ -6,19 +6,19 @@
 
 namespace holdfast::redis {
 
-// How many tokens are taken of a resource, and from where on: so that those who use it most do not
-// get ahead of the clocks. Remembers the largest token that was published here of the resources
-// used last.
+// How many tokens of a resource are taken, and from which token on, so that its most frequent users
+// do not get ahead of the clocks. Remembers the largest token that was published here, for the
+// resources used last.
 class token_supply {
 public:
-    // Tokens up to there are ours. `resource`: the hash of its name.
+    // Tokens up to `last` are ours. `resource`: the hash of its name.
     void published(std::uint64_t resource, std::uint64_t last) noexcept;
 
     // The least token that is wanted next. `clock`: see fence_clock::floor().
     std::uint64_t floor(std::uint64_t resource, std::int64_t clock) const noexcept;
 
-    // How many tokens are to be reserved: many, if other waiters in this process will follow,
-    // some otherwise, and the fewer the further what was published is ahead of `clock`.
+    // How many tokens to reserve: many if other waiters in this process will follow, otherwise
+    // some, and fewer the further the published tokens are ahead of `clock`.
     std::uint64_t block(
         std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept;
 
@@ -30,7 +30,7 @@ private:
 
     std::uint64_t last_of(std::uint64_t resource) const noexcept;
 
-    // Resources that share an entry: the one that is ahead has it. The floor of the others is
+    // Of resources that share an entry, the one that is ahead has it. The floor of the others is
     // their clock.
     std::array<entry, size> entries_{};
 };

@@ -11,19 +11,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// No attempt goes on for longer than that when the others have decided against it.
+// No attempt continues for longer after the other nodes have decided against it.
 constexpr core::duration longest_attempt = 500ms;
 
-// For so long an owner is taken for dead that may be an attempt.
+// An owner that may still be an attempt is considered dead for so long.
 constexpr core::duration moment = 100ms;
 
-// A client that is handed the queue_node's key confirms it sooner.
+// A client that is handed the queue node's key confirms it sooner.
 constexpr core::duration longest_hand_over = 32ms;
 
-// Of what is not known to end, or to be mended.
+// For trouble without a known end.
 constexpr core::duration longest_stale = 10s, longest_without_queue = 3s;
 
-// More are not worth their memory: what was noted last counts.
+// More entries are not worth their memory: the latest ones count.
 constexpr std::size_t most_remembered = 4096;
 
 std::uint64_t name_of(std::uint64_t resource_hash, std::size_t node) noexcept

@@ -9,14 +9,15 @@
 
 namespace holdfast::redis {
 
-// Nodes that are of no use as the queue_node of a resource: their key is of a claim that is dead,
-// or their queue cannot be used. Another node takes their place for a while. A hint: clients find
-// out each for themselves, and what is forgotten, or known wrongly, costs a round trip.
+// Nodes that cannot serve as the queue node of a resource: their key belongs to a dead claim, or
+// their queue cannot be used. Another node takes their place for a while. These are hints: each
+// client finds out for itself, and a forgotten or wrong one costs a round trip.
 class unfit_queue_nodes {
 public:
     // The node has a key of an owner without a majority. An attempt in its first round looks the
-    // same: so this counts for a moment, and until the key ends once the owner has been seen there
-    // for longer than any attempt lasts. `ends`: `never` if that is not known.
+    // same. So this counts only for a moment at first; once the owner has been seen there for
+    // longer than any attempt lasts, it counts until the key ends. `ends`: `never` if that is not
+    // known.
     void note_stale(std::uint64_t resource_hash, std::size_t node, std::uint64_t owner,
         core::time_point ends, core::time_point now);
     // The node has granted its key.
@@ -24,11 +25,11 @@ public:
     // That owner was seen there.
     void note_owner(
         std::uint64_t resource_hash, std::size_t node, std::uint64_t owner, core::time_point now);
-    // Whether that was for longer than the queue_node's key takes to change hands.
+    // Whether it has been seen for longer than the queue node's key takes to change hands.
     bool is_settled(std::uint64_t resource_hash, std::size_t node, std::uint64_t owner,
         core::time_point now) const noexcept;
 
-    // Its queue holds other data, say.
+    // Its queue cannot be used, for example because it holds other data.
     void note_no_queue(std::uint64_t resource_hash, std::size_t node, core::time_point now);
 
     bool knows_stale(

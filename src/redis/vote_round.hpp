@@ -8,16 +8,16 @@
 
 namespace holdfast::redis {
 
-// What one node has said to our SET.
+// The answer of one node to our SET.
 enum class vote : std::uint8_t {
-    pending, // nothing yet; it may hold our key
+    pending, // no answer yet; it may hold our key
     granted,
-    refused, // somebody else holds the key
+    refused, // another client holds the key
     failed,  // it certainly does not hold our key: not asked, or an error that proves it
-    unknown, // no answer, and there will be none in time; it may hold our key
+    unknown, // no answer in time; it may hold our key
 };
 
-// What the votes amount to.
+// The result of the votes.
 enum class verdict : std::uint8_t { undecided, acquired, contended, unreachable };
 
 // One attempt to be granted a resource by a majority of nodes: votes in, verdict out.
@@ -28,13 +28,13 @@ public:
     // Precondition: 1 <= nodes <= max_nodes.
     explicit vote_round(std::size_t nodes) noexcept;
 
-    // The latest vote of a node counts: `unknown` may become `granted` when its answer is late, and
-    // `pending` once more when the node is asked for more. Precondition: node < nodes.
+    // The latest vote of a node counts: `unknown` may become `granted` when its answer comes late,
+    // and `pending` again when the node is asked for more. Precondition: node < nodes.
     void record(std::size_t node, vote v) noexcept;
 
-    // As soon as the votes allow: the stragglers are not waited for.
+    // As soon as the votes allow: does not wait for the remaining answers.
     verdict judge() const noexcept;
-    // As if everybody who is silent stayed so.
+    // As if every silent node stayed silent.
     verdict judge_now() const noexcept;
 
     vote of(std::size_t node) const noexcept { return votes_[node]; }

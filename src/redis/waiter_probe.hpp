@@ -6,9 +6,9 @@
 
 namespace holdfast::redis {
 
-// Finds out whether other processes wait for what a claim holds. They may have another queue node:
-// so all nodes are asked. Where the queue node's key is not ours, another process may have been
-// granted it, and then waits for the other nodes, not in the queue.
+// Finds out whether other processes wait for the resource of a claim. They may have another queue
+// node, so all nodes are asked. Where the queue node's key is not ours, another process may have
+// been granted it; that process waits for the other nodes, not in the queue.
 class waiter_probe {
 public:
     waiter_probe(claim_table& claims, node_pool& nodes, dialect& d) noexcept
@@ -18,9 +18,9 @@ public:
     {}
 
     void ask(core::claim_id id, core::time_point now);
-    // Whether an answer is still to come that may say that there is none.
+    // Whether answers are still to come that may show that there are none.
     bool is_open(core::claim_id id) const noexcept;
-    // `answer`: none, if the node is gone. True if no other process waits.
+    // `answer`: empty if the node is gone. True if no other process waits.
     bool on_reply(std::size_t node, core::claim_id id, reply answer);
 
 private:

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(row_39_a_reply_without_a_request)
     play(redlock({bad.url(), c.nodes[0].url(), c.nodes[1].url()}, quick_options()), 2,
         [&](scene& s) -> task {
             const auto address = bad.address();
-            co_await expect_blamed_soon(s.locker(), address, "nobody asked for");
+            co_await expect_blamed_soon(s.locker(), address, "a reply without a request");
             co_await acquire_beside_a_fault(s);
         });
     BOOST_TEST(c.empty_within(0s));

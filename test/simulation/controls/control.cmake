@@ -1,10 +1,10 @@
 # holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [COMPILE <file>...])
 #
-# Builds ${holdfast_control_main} with a few lines of the library, or of what it runs on, replaced
-# by wrong ones: `control_<name>`. Nothing of this is in what ships. It is an error if a text is not in its
-# file exactly once: then the control would prove nothing.
+# Builds the program `control_<name>`: ${holdfast_control_main} with a few lines of the library, or
+# of the simulation below it, replaced by wrong ones. Controls are not installed. A text must be in
+# its file exactly once; otherwise the control would prove nothing, so that is an error.
 #
-# A header needs COMPILE: the sources that include it.
+# If a header is edited, COMPILE lists the sources that include it.
 set(holdfast_controls "")
 
 function(holdfast_control name what)

@@ -20,7 +20,7 @@ namespace {
 
 constexpr core::claim_params terms{.ttl = 1000ms, .drift = 10ms, .guard = 50ms};
 
-// When a node's word that was asked for at `asked` ends.
+// The end of a grant or a renewal that was asked for at `asked`.
 core::time_point ends(std::chrono::milliseconds asked)
 {
     return at(asked + 990ms);
@@ -33,7 +33,7 @@ claim claim_over(std::size_t nodes)
     return c;
 }
 
-// As above, and all nodes have granted, each asked a millisecond after the one before.
+// As above, and all nodes have granted; each was asked a millisecond after the previous one.
 claim granted_by_all(std::size_t nodes)
 {
     claim c = claim_over(nodes);
@@ -49,7 +49,7 @@ claim granted_by_all(std::size_t nodes)
 
 BOOST_AUTO_TEST_SUITE(redlock_claim)
 
-// A new claim is nobody's: nothing is held, nothing is worth waiting for.
+// A new claim holds nothing and waits for nothing.
 BOOST_AUTO_TEST_CASE(begins_with_nothing)
 {
     claim c = granted_by_all(5);
@@ -64,8 +64,8 @@ BOOST_AUTO_TEST_CASE(begins_with_nothing)
     BOOST_TEST(c.judge_release().outcome == release_outcome::expired);
 }
 
-// The lease ends at the majority-th largest of the nodes' ends, counted from before each request
-// was queued: compared with sorting, for every number of nodes and many orders of sending.
+// The lease ends at the majority-th largest end of the nodes, counted from before each request was
+// queued. Compared with sorting, for every number of nodes and many orders of sending.
 BOOST_AUTO_TEST_CASE(valid_until_is_the_majority_th_largest)
 {
     std::mt19937 random(20);
@@ -91,9 +91,9 @@ BOOST_AUTO_TEST_CASE(valid_until_is_the_majority_th_largest)
     }
 }
 
-// What was asked and not answered is worth nothing, but may have to be deleted; a refusal and a
-// failure prove that there is nothing to delete.
-BOOST_AUTO_TEST_CASE(only_grants_count_and_only_proofs_excuse_a_deletion)
+// A request without an answer adds no validity, but its key may have to be deleted. A refusal or a
+// failure proves that there is nothing to delete.
+BOOST_AUTO_TEST_CASE(only_grants_count_and_only_proofs_make_a_deletion_unnecessary)
 {
     claim c = claim_over(5);
     for (std::size_t i = 0; i < 5; ++i)
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(only_grants_count_and_only_proofs_excuse_a_deletion)
     BOOST_TEST(c.may_hold(4));
 }
 
-// A node that waits for its connection has nothing of ours.
+// A node that is still connecting has nothing of ours.
 BOOST_AUTO_TEST_CASE(unsent_holds_nothing)
 {
     claim c = claim_over(1);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_a_grant)
     BOOST_TEST(c.valid_until() == ends(300ms));
 }
 
-// What is granted to a lease by a node that has lost its key does not count, however it is told.
+// A grant of a node that has lost its key does not count, however it is reported.
 BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
 {
     claim c = granted_by_all(3);
@@ -165,8 +165,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
     BOOST_TEST(c.valid_until() == core::long_ago);
 }
 
-// A renewal counts from when it was asked, and an older one that is answered late takes nothing
-// back.
+// A renewal counts from when it was asked for. An older one that is answered late shortens nothing.
 BOOST_AUTO_TEST_CASE(renewals_only_lengthen)
 {
     claim c = granted_by_all(1);
@@ -176,8 +175,8 @@ BOOST_AUTO_TEST_CASE(renewals_only_lengthen)
     BOOST_TEST(c.valid_until() == ends(600ms));
 }
 
-// A node without our key counts no more, at once; below a majority nothing is left.
-BOOST_AUTO_TEST_CASE(missing_drops)
+// A node without our key no longer counts, immediately. Below a majority no validity is left.
+BOOST_AUTO_TEST_CASE(a_missing_key_ends_the_vote_of_its_node)
 {
     claim c = granted_by_all(3);
     c.missing(2);
@@ -190,9 +189,9 @@ BOOST_AUTO_TEST_CASE(missing_drops)
     BOOST_TEST(c.may_hold(1));
 }
 
-// Only an answer is worth anything: whatever else is under way to a node that has granted. Found by
-// the simulator: 284295.
-BOOST_AUTO_TEST_CASE(a_second_request_lends_nothing)
+// Only answers add validity, whatever else is under way to a node that has granted. Found by the
+// simulator: 284295.
+BOOST_AUTO_TEST_CASE(a_second_request_adds_no_validity)
 {
     claim c = granted_by_all(3);
     for (std::size_t i = 0; i < 3; ++i)
@@ -208,8 +207,8 @@ BOOST_AUTO_TEST_CASE(a_second_request_lends_nothing)
     BOOST_TEST(c.valid_until() == core::long_ago);
 }
 
-// A renewal that found nothing says nothing of a request that was sent after it.
-BOOST_AUTO_TEST_CASE(missing_before_it_was_asked_again)
+// A renewal that found nothing proves nothing about a request that was sent after it.
+BOOST_AUTO_TEST_CASE(a_key_missing_before_its_node_was_asked_again)
 {
     claim c = granted_by_all(3);
     c.sent(2, at(10ms));
@@ -220,9 +219,9 @@ BOOST_AUTO_TEST_CASE(missing_before_it_was_asked_again)
     BOOST_TEST(!c.may_hold(2));
 }
 
-// A node that forgot our key and was given it again proves nothing about the time between: however
-// often it is renewed, it never counts, and it can never stand in for a member of the majority.
-BOOST_AUTO_TEST_CASE(healed_nodes_never_count)
+// A node that forgot our key and was given it again proves nothing about the time between. It never
+// counts, however often it is renewed, and never replaces a member of the majority.
+BOOST_AUTO_TEST_CASE(repaired_nodes_never_count)
 {
     claim c = granted_by_all(3);
     c.missing(0);
@@ -239,9 +238,9 @@ BOOST_AUTO_TEST_CASE(healed_nodes_never_count)
     BOOST_TEST(c.valid_until() == core::long_ago);
 }
 
-// The outcome of a release, for everything that one to five nodes can have said: released with a
-// majority of deletions, expired once there cannot be one any more, and undecided in between.
-BOOST_AUTO_TEST_CASE(judge_release_for_everything_nodes_can_say)
+// The outcome of a release, for all answers of one to five nodes: released with a majority of
+// deletions, expired once a majority is impossible, and undecided in between.
+BOOST_AUTO_TEST_CASE(judge_release_for_all_answers_of_nodes)
 {
     enum answer { absent, open, deleted, not_ours, answers };
     for (std::size_t n = 1; n <= 5; ++n) {
@@ -276,7 +275,8 @@ BOOST_AUTO_TEST_CASE(judge_release_for_everything_nodes_can_say)
     }
 }
 
-// In fenced mode a node is ours while it counts for the token; until it is raised it is asked.
+// In fenced mode the state of a node is `ours` while it counts for the token, and `asked` until its
+// write-back.
 BOOST_AUTO_TEST_CASE(states_follow_the_token)
 {
     claim c = claim_over(5);
@@ -308,8 +308,8 @@ BOOST_AUTO_TEST_CASE(states_follow_the_token)
     }
 }
 
-// A node that has lost our key, and has it again by the time it is raised, does not count.
-BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
+// A node that has lost our key, and has it again at the time of its write-back, does not count.
+BOOST_AUTO_TEST_CASE(a_write_back_to_a_node_that_had_lost_the_key)
 {
     claim c = claim_over(2);
     c.begin_fence(1024);
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(a_raised_node_that_had_lost_the_key)
     BOOST_TEST(c.valid_until() == core::long_ago);
 }
 
-// A node that grants a second time changes nothing; had it lost our key before, it never counts
+// A second grant of a node changes nothing. If the node lost our key in between, it never counts
 // again.
 BOOST_AUTO_TEST_CASE(the_first_grant_counts)
 {

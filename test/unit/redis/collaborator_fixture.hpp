@@ -14,9 +14,9 @@
 
 namespace holdfast::test {
 
-// What a collaborator of the Redlock core works with: connected nodes of a modelled server, the
-// plain dialect, and a table of claims. The test stands in the place of the core: it takes replies
-// to the collaborator. Time stands still unless the test moves it.
+// The environment of one collaborator of the Redlock core: connected nodes of a modelled server,
+// the plain dialect, and a table of claims. The test takes the place of the core and delivers
+// replies to the collaborator. Time stands still unless the test moves it.
 struct collaborator_fixture : redis::session_owner {
     explicit collaborator_fixture(std::size_t count = 3)
         : pool(settings(count), std::nullopt, *this, jitter)
@@ -50,7 +50,7 @@ struct collaborator_fixture : redis::session_owner {
         return all;
     }
 
-    // Serves all nodes until nothing more happens at this moment.
+    // Serves all nodes until nothing more happens at this time.
     void run()
     {
         for (bool changed = true; changed;) {

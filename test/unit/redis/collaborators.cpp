@@ -1,4 +1,4 @@
-// The collaborators of the Redlock core, each alone: what it sends, and what it finds out.
+// The collaborators of the Redlock core, each by itself: what it sends and what it finds out.
 #include "redis/acquisition.hpp"
 #include "redis/cleanup.hpp"
 #include "redis/expiry_watch.hpp"
@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_is_refused_where_others_block_a_majority, round_
     BOOST_TEST((o.reason == errc::contended));
 }
 
-BOOST_FIXTURE_TEST_CASE(silent_nodes_have_no_vote_when_the_time_is_up, round_fixture)
+BOOST_FIXTURE_TEST_CASE(silent_nodes_have_no_vote_after_the_timeout, round_fixture)
 {
     nodes[0].silent = nodes[1].silent = true;
     const auto id = begin('x');
@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(silent_nodes_have_no_vote_when_the_time_is_up, round_fix
     BOOST_TEST(claims[id].may_hold(0)); // they may have granted it
 }
 
-BOOST_FIXTURE_TEST_CASE(cleanup_deletes_what_nodes_may_hold, round_fixture)
+BOOST_FIXTURE_TEST_CASE(cleanup_deletes_keys_that_nodes_may_hold, round_fixture)
 {
     take(2, "other");
     const auto id = begin('x');
@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(a_renewal_finds_and_repairs_a_lost_key, round_fixture)
     BOOST_TEST(tokens(nodes, now) == "xxx");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_watch_tells_when_a_majority_is_free, collaborator_fixture)
+BOOST_FIXTURE_TEST_CASE(a_watch_reports_when_a_majority_will_be_free, collaborator_fixture)
 {
     expiry_watch watch(pool, dialect);
     std::optional<holdfast::core::backend_event> told;
@@ -155,7 +155,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_tells_when_a_majority_is_free, collaborator_fixt
     BOOST_TEST((told->valid_until <= now + 5s && told->valid_until > now + 4s));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_probe_is_answered_when_all_nodes_have_said_that_none_waits, round_fixture)
+BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixture)
 {
     const auto id = begin('x');
     rounds.open(id, now);

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace holdfast::redis;
 
-BOOST_AUTO_TEST_SUITE(redlock_arbiter)
+BOOST_AUTO_TEST_SUITE(redlock_contention_hints)
 
 // Resources spread over the nodes, and when one node goes only its own resources move.
 BOOST_AUTO_TEST_CASE(ranks)
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(ranks)
         BOOST_TEST((resources > 800 && resources < 1200), resources << " of 5000");
 }
 
-// What is known goes after a second, or when it is known better.
+// A hint is forgotten after a second, or when it is known to be wrong.
 BOOST_AUTO_TEST_CASE(memory_of_contention)
 {
     contention_hints known;
@@ -62,21 +62,21 @@ BOOST_AUTO_TEST_CASE(memory_of_contention)
 }
 
 // It counts for one attempt.
-BOOST_AUTO_TEST_CASE(a_turn_that_came_to_nothing)
+BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
 {
     contention_hints known;
     BOOST_TEST(!known.take_fruitless(1));
     known.note_fruitless(1, start);
     known.note(1, start);
     BOOST_TEST(known.knows(1, start));
-    known.forget(1); // nobody waits there
+    known.forget(1); // no client waits there
     BOOST_TEST(!known.knows(1, start));
     BOOST_TEST(!known.take_fruitless(2));
     BOOST_TEST(known.take_fruitless(1));
     BOOST_TEST(!known.take_fruitless(1));
 }
 
-// Whether the queue was seen to work is known for as long as the contention is.
+// Whether the queue works is remembered for as long as the contention.
 BOOST_AUTO_TEST_CASE(memory_of_queues)
 {
     contention_hints known;
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(memory_of_queues)
     BOOST_TEST(!known.doubts(1, start));
 }
 
-// However many resources are contended, the memory is bounded, and what is new counts.
+// However many resources are contended, memory is limited, and the newest hints count.
 BOOST_AUTO_TEST_CASE(bounded_memory_of_contention)
 {
     contention_hints known;

@@ -13,14 +13,14 @@ using holdfast::redis::fence_clock;
 
 BOOST_AUTO_TEST_SUITE(redlock_fence_clock)
 
-// No clock is known, so nothing is wanted.
+// No clock is known, so there is no floor.
 BOOST_AUTO_TEST_CASE(begins_with_nothing)
 {
     BOOST_TEST(fence_clock(1s, 30s).floor(start) == 0);
 }
 
-// Later than what the latest of the nodes will show when the request is there: it takes as long as
-// the last one, at most, and a quarter of `ahead`.
+// The floor is later than the latest clock of the nodes when the request arrives: the request takes
+// at most as long as the last one, plus a quarter of `ahead`.
 BOOST_AUTO_TEST_CASE(is_beyond_all_clocks)
 {
     fence_clock clock(1s, 30s);
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(is_beyond_all_clocks)
     BOOST_TEST(clock.floor(at(100ms)) == 5350);
 }
 
-// A clock that is far before most others is not followed, and may be as far behind as it likes.
+// A clock that is far ahead of most others is not followed. A clock may be behind by any amount.
 BOOST_AUTO_TEST_CASE(does_not_follow_one_clock_that_is_wrong)
 {
     fence_clock clock(1s, 30s);
@@ -54,9 +54,9 @@ BOOST_AUTO_TEST_CASE(does_not_follow_one_clock_that_is_wrong)
     BOOST_TEST(clock.floor(at(0ms)) == 50'350);
 }
 
-// What a majority is sure to store: the clock of so many is not behind that. Nothing is wanted
-// beyond it.
-BOOST_AUTO_TEST_CASE(knows_what_a_majority_stores)
+// The limit of what a majority certainly stores: the clocks of a majority are not behind it. The
+// floor is never beyond that limit.
+BOOST_AUTO_TEST_CASE(knows_the_limit_of_what_a_majority_stores)
 {
     fence_clock clock(1s, 2s);
     BOOST_TEST(clock.storable(at(0ms)) > 7'000'000'000'000);
@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(knows_what_a_majority_stores)
     BOOST_TEST(narrow.storable(at(0ms)) == 50'850);
 }
 
-// An answer that took long says little, and an absurd one nothing.
-BOOST_AUTO_TEST_CASE(does_not_believe_everything)
+// A slow answer is ignored, and so is an absurd one.
+BOOST_AUTO_TEST_CASE(ignores_slow_and_absurd_answers)
 {
     fence_clock clock(1s, 30s);
     clock.note(0, 5000, at(0ms), at(501ms));

@@ -15,7 +15,7 @@
 
 namespace holdfast::test {
 
-// A node that greets, and otherwise answers what the test says and when it says so.
+// A node that answers the greeting by itself, and other requests when and as the test says.
 class scripted_node {
 public:
     using words = std::vector<std::string>;
@@ -52,7 +52,7 @@ public:
             for (const resp::value& v : input_.reply().subspan(1))
                 command.emplace_back(v.text);
             if (command.size() > 1 && command[1] == redis::owner_script.text)
-                send(c, "$6\r\nliving\r\n", now); // as all the others say
+                send(c, "$6\r\nliving\r\n", now); // the same as all other nodes
             else if (std::string greeting = answer_to_greeting(command, clock(now));
                      !greeting.empty())
                 send(c, greeting, now);
@@ -75,7 +75,7 @@ public:
         c.received(bytes.size(), now);
     }
 
-    std::deque<words> asked; // and not answered yet
+    std::deque<words> asked; // not answered yet
 
 private:
     static std::string blob(std::string_view text)
@@ -83,7 +83,7 @@ private:
         return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
     }
 
-    // Nothing for what is no part of it.
+    // Empty if the command is no part of the greeting.
     std::string answer_to_greeting(const words& command, std::int64_t time) const
     {
         if (command[0] == "HELLO")
@@ -105,7 +105,7 @@ private:
         if (command[0] == "CLIENT")
             return "+OK\r\n";
         const std::size_t key = command[0].starts_with("EVAL") ? 3 : 1;
-        return command[key].starts_with("hf:holdfast:") ? ":0\r\n" : ""; // it is only tried
+        return command[key].starts_with("hf:holdfast:") ? ":0\r\n" : ""; // a trial of the command
     }
 
     std::string run_id_;
@@ -122,10 +122,10 @@ struct fence_fixture : redlock_fixture<scripted_node> {
     explicit fence_fixture(std::size_t count = 3, const redis::fence_settings& fence = usual)
         : redlock_fixture(count, std::chrono::milliseconds(50), fence)
     {
-        terms.others_follow = true; // so blocks are as large as can be
+        terms.others_follow = true; // for the largest blocks
     }
 
-    // Everybody is connected, and nothing is unanswered.
+    // Connects all nodes, and leaves no request unanswered.
     void connect()
     {
         run();
@@ -148,7 +148,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
 
     void disconnect(std::size_t node) { nodes[node].disconnect(*core->connections()[node], now); }
 
-    // The oldest question to a node is answered; the answer as it is sent.
+    // Answers the oldest request to a node with these bytes.
     void answer(std::size_t node, std::string_view bytes)
     {
         BOOST_REQUIRE(!nodes[node].asked.empty());
@@ -166,7 +166,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
     void number(std::size_t node, int n) { answer(node, ":" + std::to_string(n) + "\r\n"); }
     void renewed(std::size_t node, int n) { answer(node, "*1\r\n:" + std::to_string(n) + "\r\n"); }
 
-    // All nodes grant the same, and nothing is unanswered.
+    // All nodes grant the same, and no request is left unanswered.
     core::claim_id acquire(std::uint64_t tag, std::int64_t start_of_block)
     {
         const core::claim_id id = ask(tag);
@@ -176,7 +176,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
         return id;
     }
 
-    // What a node was asked and has not answered, in words.
+    // The unanswered requests to a node, in words.
     std::string requests(std::size_t node) const
     {
         std::string all;
@@ -197,7 +197,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
         if (is(redis::fenced_acquire_script))
             return w[first] + " " + short_name(w[first + 1]) + by;
         if (is(redis::write_back_script))
-            return "raise " + w[first + 1] + " to " + w[first + 2] + by;
+            return "write back " + w[first + 1] + " to " + w[first + 2] + by;
         if (is(redis::fenced_renew_script))
             return "renew to " + w[first + 4] + by;
         return (is(redis::release_script) ? "delete " : "pass ") + w[3] + by;

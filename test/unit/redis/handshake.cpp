@@ -1,4 +1,4 @@
-// The greeting, by scripted bytes.
+// The greeting, with scripted bytes.
 #include "redis/handshake.hpp"
 
 #include "redis/fence_scripts.hpp"
@@ -37,7 +37,7 @@ struct greeting {
     std::string out{};
     handshake::outcome result = handshake::outcome::going_on;
 
-    // Hands the replies over, one after the other, until it is over; true if all were wanted.
+    // Delivers the replies one after the other until the handshake ends; true if all were needed.
     bool run(const std::string& replies)
     {
         h.start(settings, out);
@@ -51,7 +51,7 @@ struct greeting {
         return true;
     }
 
-    // What was sent, one command a line, arguments by spaces.
+    // What was sent: one command a line, arguments separated by spaces.
     std::string sent()
     {
         resp::reader reader;
@@ -80,7 +80,7 @@ struct greeting {
 
 BOOST_AUTO_TEST_SUITE(redlock_handshake)
 
-// RESP3, and the whole of the greeting in two steps.
+// RESP3, and the whole greeting in two steps.
 BOOST_AUTO_TEST_CASE(greets_in_resp3)
 {
     greeting g;
@@ -98,8 +98,8 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
     BOOST_TEST(!g.h.subscribed());
 }
 
-// INFO as a whole may be of any length; what is needed of it is not. Servers before 7.0 take one
-// section in a request.
+// The whole of INFO may be of any length; the sections that are needed are not. Servers before 7.0
+// accept one section in a request.
 BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
 {
     greeting g;
@@ -108,8 +108,8 @@ BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
     BOOST_TEST(g.sent().find("\nINFO\n") == std::string::npos);
 }
 
-// Who wants to hear of his turn subscribes: that is answered by a push, or by an error where it is
-// forbidden, and then the node keeps no queue for us.
+// To be told of its turn, a client subscribes. The answer is a push, or an error if that is
+// forbidden; then the node keeps no queue for us.
 BOOST_AUTO_TEST_CASE(subscribes)
 {
     const std::string queue = scripts + blob(enqueue_script.digest) + ok;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(subscribes)
     BOOST_TEST(!old.h.subscribed());
 }
 
-// A node that does not tell which keys change can keep a queue all the same.
+// A node that forbids tracking of keys can still keep a queue.
 BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
 {
     greeting g;
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
     BOOST_TEST(!g.h.tracks());
 }
 
-// A node that is to give tokens is asked for its clock, and loads other scripts.
+// A node of fenced mode is asked for its clock, and loads other scripts.
 BOOST_AUTO_TEST_CASE(with_fencing)
 {
     const std::string loaded = blob(release_script.digest) + blob(fenced_renew_script.digest) +
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(with_fencing)
                        loaded + time + last));
     BOOST_TEST((old.result == handshake::outcome::ready));
 
-    // Whether it was restarted must be known, and what time it is.
+    // It must be known whether the node was restarted, and its clock.
     const std::string noperm = "-NOPERM no permissions to run this command\r\n";
     const std::string before = hello + ok + ok + info + loaded;
     fenced().refuses(errc::permission_denied, hello + ok + ok + noperm);
@@ -184,9 +184,9 @@ BOOST_AUTO_TEST_CASE(with_fencing)
         hello + ok + ok + info + blob(release_script.digest) + blob(renew_script.digest));
 }
 
-// What a lease will need is tried beforehand, on a key that nobody has. A command that is
-// forbidden, or renamed, is named; that this key is not ours to use proves nothing, and what
-// refuses for a while refuses later as well, if it must.
+// The commands that a lease will need are tried beforehand, on a key of no client. A command that
+// is forbidden or renamed is named. An error about this key proves nothing, and temporary errors
+// are left to later requests.
 BOOST_AUTO_TEST_CASE(missing_rights)
 {
     constexpr std::size_t count = 5;
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(missing_rights)
     }
 }
 
-// All that a greeting can have.
+// A greeting with all its parts.
 BOOST_AUTO_TEST_CASE(the_longest_greeting)
 {
     greeting g;
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(the_longest_greeting)
     BOOST_TEST(g.h.subscribed());
 }
 
-// User and password go with HELLO; without a user it is the default one.
+// User and password are sent with HELLO; without a user it is the default one.
 BOOST_AUTO_TEST_CASE(logs_in)
 {
     greeting g, named;
@@ -279,8 +279,8 @@ BOOST_AUTO_TEST_CASE(falls_back_to_resp2)
     }
 }
 
-// What only improves the lists of a node may be refused.
-BOOST_AUTO_TEST_CASE(niceties_may_fail)
+// Commands that only improve the client list of a node may be refused.
+BOOST_AUTO_TEST_CASE(optional_commands_may_fail)
 {
     greeting g;
     g.settings.client_name = "shop";
@@ -288,8 +288,8 @@ BOOST_AUTO_TEST_CASE(niceties_may_fail)
     BOOST_TEST((g.result == handshake::outcome::ready));
 }
 
-// A node that throws keys away when its memory is full may throw locks away, unless that is
-// accepted.
+// A node that evicts keys when its memory is full may evict locks. It is refused, unless the user
+// allows eviction.
 BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
 {
     const auto evicting = [](const std::string& limit, const std::string& policy) {
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
     BOOST_TEST(accepted.run(hello + ok + ok + evicting("1000000", "volatile-ttl") + scripts));
 }
 
-// Who may not ask for INFO or ROLE may still vote.
+// A node that forbids INFO or ROLE may still vote.
 BOOST_AUTO_TEST_CASE(without_permission_to_ask)
 {
     const std::string noperm = "-NOPERM no permissions to run this command\r\n";
@@ -317,8 +317,8 @@ BOOST_AUTO_TEST_CASE(without_permission_to_ask)
     BOOST_TEST((old.result == handshake::outcome::ready));
 }
 
-// What is no independent primary has no vote.
-BOOST_AUTO_TEST_CASE(refuses_what_is_no_independent_primary)
+// A node that is no independent primary has no vote.
+BOOST_AUTO_TEST_CASE(refuses_a_node_that_is_no_independent_primary)
 {
     const auto says = [](const std::string& mode, const std::string& role) {
         return "%2\r\n+mode\r\n+" + mode + "\r\n+role\r\n+" + role + "\r\n";
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_independent_primary)
         hello_unknown + "*1\r\n+master\r\n" + wrong + wrong + blob("redis_mode:cluster\r\n"));
 }
 
-// Errors in the greeting are what they are to any request.
+// Errors in the greeting mean the same as in any request.
 BOOST_AUTO_TEST_CASE(errors)
 {
     const auto with_password = [] {
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(errors)
     g.refuses(errc::node_error, hello + "-ERR DB index is out of range\r\n");
 }
 
-// A node that computes another digest would not run what we mean.
+// A node that computes another digest would not run our script.
 BOOST_AUTO_TEST_CASE(another_digest)
 {
     greeting().refuses(errc::protocol_error, hello + ok + ok + info + blob("0123"));
@@ -369,8 +369,8 @@ BOOST_AUTO_TEST_CASE(another_digest)
         hello + ok + ok + info + blob(release_script.digest) + blob(release_script.digest));
 }
 
-// Servers repeat a command that they do not know, Redis before version 7 with its arguments; a
-// password must not get into the log by that.
+// Servers repeat a command that they do not know, and Redis before version 7 repeats its arguments.
+// A password must not get into the log that way.
 BOOST_AUTO_TEST_CASE(a_password_that_is_echoed)
 {
     const std::string echo = "with args beginning with: `s3cret`, \r\n";

@@ -1,4 +1,4 @@
-// One node, by scripted bytes: its connection comes, goes, and comes back.
+// One node, with scripted bytes: its connection opens, breaks, and is opened again.
 #include "redis/node_session.hpp"
 
 #include "support/session_fixture.hpp"
@@ -17,7 +17,7 @@ namespace core = holdfast::core;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_node_connection, session_fixture)
 
-// A session wants a connection, greets, and is ready only when all of the greeting is answered.
+// A session wants a connection, greets, and is ready only when the whole greeting is answered.
 BOOST_AUTO_TEST_CASE(connects)
 {
     BOOST_TEST((session.now() == reach::soon));
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(connects)
     BOOST_TEST(session.wake_at() == core::never);
 }
 
-// Connection and greeting together have the connect timeout.
+// The connect timeout covers connection and greeting together.
 BOOST_AUTO_TEST_CASE(connect_timeout)
 {
     open();
@@ -46,8 +46,8 @@ BOOST_AUTO_TEST_CASE(connect_timeout)
     BOOST_TEST((session.last_failure().code == errc::no_reply));
 }
 
-// The pauses between vain attempts grow up to the limit; after a connection that had lasted, the
-// first attempt comes at once, and is worth waiting for.
+// The pauses between failed attempts grow up to the limit. After a connection that had lasted, the
+// first attempt is made at once, and is worth a wait.
 BOOST_AUTO_TEST_CASE(reconnects)
 {
     wake_until(now);
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(reconnects)
     BOOST_TEST((session.now() == reach::soon));
 }
 
-// A connection that breaks at once, again and again, is not tried in a tight loop.
+// A connection that repeatedly breaks at once is not retried in a tight loop.
 BOOST_AUTO_TEST_CASE(connections_that_do_not_last)
 {
     int at_once = 0;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(connections_that_do_not_last)
     BOOST_TEST(at_once <= 1);
 }
 
-// A node that its owner does not want is refused with the owner's reason.
+// A node that the owner of the session does not admit is refused with the owner's reason.
 BOOST_AUTO_TEST_CASE(not_admitted)
 {
     objection = "the same server as b:2";
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(not_admitted)
     BOOST_TEST(!session.wants_open());
 }
 
-// A wrong password is named as such, without being repeated.
+// A wrong password is reported as such, without being repeated.
 BOOST_AUTO_TEST_CASE(wrong_password)
 {
     open();
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(wrong_password)
     BOOST_TEST(told() == "down ");
 }
 
-// After shut() there is no way back.
+// A session does not reconnect after shut().
 BOOST_AUTO_TEST_CASE(shut)
 {
     connect();
@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE(shut)
     BOOST_TEST((session.now() == reach::down));
 }
 
-// The last trouble with a node can be read when the locker is closed: people look then.
+// The last trouble with a node can still be read after the locker was closed, because that is when
+// people look.
 BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
 {
     connect();
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
     BOOST_TEST(well.session.stats().reason == "the locker was closed");
 }
 
-// A port of another kind is called by its name, as soon as the first bytes tell.
+// A port with another protocol is reported by its name, as soon as the first bytes show it.
 BOOST_AUTO_TEST_CASE(ports_of_another_kind)
 {
     const std::pair<std::string, std::string> others[]{
@@ -172,7 +173,7 @@ BOOST_AUTO_TEST_CASE(ports_of_another_kind)
     BOOST_TEST(session.stats().reason.find("the port speaks") == std::string::npos);
 }
 
-// One that was never woken before it was shut is over as well.
+// A session that is shut before its first wake() does not connect either.
 BOOST_AUTO_TEST_CASE(shut_before_the_start)
 {
     session.shut(now);

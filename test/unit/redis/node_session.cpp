@@ -1,4 +1,4 @@
-// One node, by scripted bytes: requests, replies, silence.
+// One node, with scripted bytes: requests, replies, silence.
 #include "redis/node_session.hpp"
 
 #include "support/session_fixture.hpp"
@@ -17,7 +17,7 @@ namespace core = holdfast::core;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_node_session, session_fixture)
 
-// Replies belong to requests in the order in which these were sent.
+// Replies belong to requests in the order in which the requests were sent.
 BOOST_AUTO_TEST_CASE(replies_in_order)
 {
     connect();
@@ -28,12 +28,12 @@ BOOST_AUTO_TEST_CASE(replies_in_order)
     BOOST_TEST(session.output() == "x");
     receive(":10\r\n:2");
     BOOST_TEST(told() == "1=10 ");
-    receive("0\r\n>1\r\n+a hint\r\n:30\r\n"); // a push is nobody's reply
+    receive("0\r\n>1\r\n+a hint\r\n:30\r\n"); // a push is no reply
     BOOST_TEST(told() == "2=20 push:a hint 3=30 ");
     BOOST_TEST(session.outstanding() == 0u);
 }
 
-// A timeout is only counted: the request keeps its place, and its late reply is its own.
+// A timeout is only counted: the request keeps its place, and gets its own late reply.
 BOOST_AUTO_TEST_CASE(late_replies)
 {
     connect();
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(late_replies)
     BOOST_TEST(!session.last_failure().code); // it works again
 }
 
-// When the connection breaks, each request is an orphan once, in order, and nothing is sent again.
+// When the connection breaks, each request is orphaned once, in order, and nothing is sent again.
 BOOST_AUTO_TEST_CASE(orphans)
 {
     connect();
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(orphans)
     BOOST_TEST(told() == "ready ");
 }
 
-// What is not the protocol closes the connection, and so does a reply that nobody asked for.
+// Bytes that violate the protocol close the connection, and so does a reply without a request.
 BOOST_AUTO_TEST_CASE(protocol_errors)
 {
     for (const std::string& bytes : {std::string("?what\r\n"), std::string(":1\r\n:2\r\n")}) {
@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(protocol_errors)
     }
 }
 
-// A node that says that it is no primary (any more) is let go, after its answer was delivered.
+// A node that reports that it is not, or no longer, a primary is given up after its answer was
+// delivered.
 BOOST_AUTO_TEST_CASE(a_disqualified_node)
 {
     connect();
@@ -91,11 +92,11 @@ BOOST_AUTO_TEST_CASE(a_disqualified_node)
     BOOST_TEST(told() == "1=READONLY You can't write against a read only replica. 2? down ");
     BOOST_TEST(!session.wants_open());
     session.closed(error_code(), now);
-    BOOST_TEST(session.wake_at() >= now + 1s); // somebody has to mend it first
+    BOOST_TEST(session.wake_at() >= now + 1s); // a person must fix it first
     BOOST_TEST((session.now() == reach::down));
 }
 
-// An ordinary error is remembered until something works again, and closes nothing.
+// An ordinary error is remembered until a request succeeds, and closes nothing.
 BOOST_AUTO_TEST_CASE(an_ordinary_error)
 {
     connect();
@@ -104,15 +105,15 @@ BOOST_AUTO_TEST_CASE(an_ordinary_error)
     BOOST_TEST(session.stats().reason == "OOM full");
     BOOST_TEST(session.stats().connected);
     send(2);
-    receive("-NOSCRIPT no\r\n"); // mended by sending the text: no failure
+    receive("-NOSCRIPT no\r\n"); // solved by sending the text: no failure
     BOOST_TEST(session.stats().reason == "OOM full");
     send(3);
     receive("+OK\r\n");
     BOOST_TEST(session.stats().reason == "");
 }
 
-// Silence while a request is unanswered closes the connection in the end: only an answer prolongs
-// it, and not a byte of one, nor a push. An idle connection may be silent for ever.
+// Silence while a request is unanswered closes the connection in the end. Only an answer extends
+// the time; a part of one does not, nor does a push. An idle connection may be silent for ever.
 BOOST_AUTO_TEST_CASE(silence)
 {
     connect();
@@ -135,9 +136,9 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(!session.wants_open());
 }
 
-// Something between us and the node has swallowed the first request: each reply is taken for that
-// to the request before. That is found however long the replies go on, by a question to which there
-// is one answer only.
+// Something between us and the node has swallowed the first request, so each reply is taken for
+// that to the request before. That is found, however long the replies go on, by a request with only
+// one right answer.
 BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
 {
     connect();
@@ -157,13 +158,13 @@ BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
     BOOST_TEST(told().ends_with("12? down "));
 }
 
-// A node that always has something left to do, and answers all of it in turn, is not given up
-// however long that takes: it is asked that question now and then.
-BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
+// A node that always has something left to do, and answers all of it in order, is not given up
+// however long that takes: it only gets that check from time to time.
+BOOST_AUTO_TEST_CASE(a_slow_node_that_keeps_answering)
 {
     connect();
     const std::string digest = "$40\r\n" + std::string(release_script.digest) + "\r\n";
-    std::string unanswered(8, 'x'); // requests; a `c` is the question
+    std::string unanswered(8, 'x'); // requests; a `c` is the check
     for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
         send(r);
     session.written(session.output().size(), now);
@@ -187,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_slow_node_that_goes_on)
     BOOST_TEST(told().find('?') == std::string::npos);
 }
 
-// What a node says without being asked costs us time: a flood of it ends the connection, and the
-// next one comes after a pause.
+// Pushes cost us time: a flood of them ends the connection, and the next connection comes after a
+// pause.
 BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
 {
     connect();
@@ -197,11 +198,11 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
         receive(">1\r\n+x\r\n");
     BOOST_TEST(taken == push_allowance::at_first + 1);
     BOOST_TEST((session.last_failure().code == errc::protocol_error));
-    BOOST_TEST(session.last_failure().text == "it says far more than it is asked");
+    BOOST_TEST(session.last_failure().text == "it sends too many pushes");
     session.closed(error_code(), now);
     BOOST_TEST(session.wake_at() >= now + 1s);
 
-    // Not more than a thousand a second, for as long as it likes.
+    // A thousand a second are allowed for ever.
     session_fixture slow, fast;
     slow.connect();
     fast.connect();
@@ -216,8 +217,9 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
     BOOST_TEST(!fast.session.wants_open());
 }
 
-// What follows from our requests is no flood, at any rate; but it is not saved up for ever.
-BOOST_AUTO_TEST_CASE(pushes_that_were_asked_for)
+// Pushes that follow from our requests are no flood, at any rate; but the allowance that is saved
+// up is limited.
+BOOST_AUTO_TEST_CASE(pushes_that_follow_from_requests)
 {
     connect();
     for (std::uint64_t r = 1; r <= 100'000; ++r) {
@@ -251,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
     BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
 }
 
-// Too many requests, too many bytes, or a long silence: requests that may be left out should be.
+// With too many requests, too many bytes, or a long silence, optional requests should be left out.
 BOOST_AUTO_TEST_CASE(congestion)
 {
     connect();
@@ -267,8 +269,8 @@ BOOST_AUTO_TEST_CASE(congestion)
     BOOST_TEST(session.congested(now));
 }
 
-// The time of a request counts from when its last byte leaves, not from when it was queued. That
-// is told where it makes a difference.
+// The time of a request counts from when its last byte is sent, not from when it was queued. The
+// owner is told if that makes a difference.
 BOOST_AUTO_TEST_CASE(a_request_is_asked_when_its_last_byte_leaves)
 {
     connect();
@@ -288,17 +290,17 @@ BOOST_AUTO_TEST_CASE(a_request_is_asked_when_its_last_byte_leaves)
     BOOST_TEST(!session.answers_within(1s, now + 1ns));
 }
 
-// Who answers what has not been sent yet answers something else.
-BOOST_AUTO_TEST_CASE(a_reply_to_what_has_not_been_sent)
+// A reply to a request that has not been sent is a reply to something else.
+BOOST_AUTO_TEST_CASE(a_reply_to_an_unsent_request)
 {
     connect();
     session.send("x", {.reference = 1, .sent = now});
     receive_early(":1\r\n");
-    BOOST_TEST(session.last_failure().text == "a reply that nobody asked for");
+    BOOST_TEST(session.last_failure().text == "a reply without a request");
 }
 
 // A node that was restarted has forgotten our scripts. The request is sent again with the script in
-// full, if it is still wanted; and only once.
+// full if it is still needed, and only once.
 BOOST_AUTO_TEST_CASE(a_script_that_the_node_has_forgotten_is_sent_again_in_full)
 {
     constexpr auto forgotten = "-NOSCRIPT No matching script.\r\n";

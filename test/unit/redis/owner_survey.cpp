@@ -1,4 +1,4 @@
-// Who has a key, by the answers of all nodes.
+// The owner of a key, according to the answers of all nodes.
 #include "redis/owner_survey.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -29,18 +29,18 @@ owner_survey survey(std::initializer_list<std::optional<std::uint64_t>> owners)
 
 BOOST_AUTO_TEST_SUITE(surveys_of_owners)
 
-// The queue_node is node 0.
+// The queue node is node 0.
 BOOST_AUTO_TEST_CASE(findings)
 {
     const auto found = [](std::initializer_list<std::optional<std::uint64_t>> owners) {
         return survey(owners).judge(0);
     };
-    // The holder is well, or somebody is about to be.
+    // The holder is alive, or another client is about to be the holder.
     BOOST_TEST((found({living, living, living}) == finding::open));
     BOOST_TEST((found({living, living, nobody, nobody, living}) == finding::open));
     BOOST_TEST((found({living, living, another, another, nobody}) == finding::open));
     BOOST_TEST((found({nobody, living, living}) == finding::open));
-    // The queue_node's key is of somebody else, or of nobody who counts.
+    // The queue node's key belongs to another client, or to one without a majority.
     BOOST_TEST((found({dead, nobody, nobody}) == finding::free));
     BOOST_TEST((found({dead, dead, nobody, nobody, nobody}) == finding::free));
     BOOST_TEST((found({nobody, nobody, nobody}) == finding::free));
@@ -56,14 +56,14 @@ BOOST_AUTO_TEST_CASE(findings)
     BOOST_TEST((found({nobody, other_data, nobody, other_data, nobody}) == finding::free));
 }
 
-// Silence is nobody's key.
+// Silence does not mean a free key.
 BOOST_AUTO_TEST_CASE(answers_that_are_missing)
 {
     BOOST_TEST((survey({silent, nobody, nobody}).judge(0) == finding::open));
     BOOST_TEST((survey({dead, nobody, silent}).judge(0) == finding::open));
     BOOST_TEST((survey({dead, silent, living, living, living}).judge(0) == finding::elsewhere));
     owner_survey s = survey({silent, nobody, nobody});
-    s.record_silence(0); // it has an answer, which does not tell
+    s.record_silence(0); // it has answered, without an owner
     BOOST_TEST((s.judge(0) == finding::free));
     BOOST_TEST(!s.is_minority(0));
     BOOST_TEST((owner_survey(3).judge(0) == finding::open));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(minorities)
     BOOST_TEST(s.owner(0) == dead);
 }
 
-// No token is taken for nobody, or for other data.
+// No token has the value of a free key or of other data.
 BOOST_AUTO_TEST_CASE(owners)
 {
     BOOST_TEST(owner_survey::owner_of("a") > other_data);

@@ -27,7 +27,7 @@ struct windows_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_polling_windows, windows_fixture)
 
-BOOST_AUTO_TEST_CASE(turns_of_one_process_are_reason_enough)
+BOOST_AUTO_TEST_CASE(a_window_is_due_after_the_turns_of_one_process)
 {
     BOOST_TEST(!is_due(0s));
     BOOST_TEST(is_due(0s, true));
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(turns_of_one_process_are_reason_enough)
     BOOST_TEST(!is_due(5s));
 }
 
-BOOST_AUTO_TEST_CASE(so_is_a_period_of_contention)
+BOOST_AUTO_TEST_CASE(a_window_is_due_after_a_period_of_contention)
 {
     contend(0s, 6s);
     BOOST_TEST(!is_due(4999ms));
@@ -49,15 +49,15 @@ BOOST_AUTO_TEST_CASE(so_is_a_period_of_contention)
     BOOST_TEST(is_due(10s));
 }
 
-// A resource may be held for longer than that by each.
-BOOST_AUTO_TEST_CASE(nothing_heard_is_nothing_changed)
+// Each client may hold the resource for longer than that.
+BOOST_AUTO_TEST_CASE(contention_lasts_until_it_is_known_to_end)
 {
     windows.note_contention(1, at(0s));
     BOOST_TEST(is_due(1h));
 }
 
-// What is free for an instant helps nobody who polls; what is free for a second has no need of
-// windows.
+// A resource that is free for an instant is of no use to polling clients. A resource that is free
+// for a second needs no windows.
 BOOST_AUTO_TEST_CASE(a_resource_that_is_free)
 {
     contend(0s, 3s);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_resource_that_is_free)
     BOOST_TEST(is_due(11s));
 }
 
-// Another process has opened the last one. The next may be due soon.
+// Another process has opened the last window. The next may be due soon.
 BOOST_AUTO_TEST_CASE(a_window_that_was_not_due)
 {
     contend(0s, 6s);

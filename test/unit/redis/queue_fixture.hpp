@@ -11,9 +11,9 @@
 
 namespace holdfast::test {
 
-// Claims of one client that want one resource, and the nodes that keep its queue.
+// Claims of one client for one resource, and the nodes that keep its queue.
 struct queue_fixture : model_cluster {
-    // `errors`: what each node answers, by what a command is called in its log.
+    // `errors`: what each node answers, by the name of the command in its log.
     explicit queue_fixture(
         std::size_t count = 5, const std::map<std::string, std::string>& errors = {})
         : model_cluster(count)
@@ -32,7 +32,7 @@ struct queue_fixture : model_cluster {
         return id;
     }
 
-    // The node that somebody has asked for a place in the queue; only one may have been.
+    // The node that was asked for a place in the queue; only one may have been.
     std::size_t queue_node()
     {
         std::vector<std::size_t> asked;
@@ -47,8 +47,8 @@ struct queue_fixture : model_cluster {
         return asked[0];
     }
 
-    // The same, when nobody wants the resource any more.
-    std::size_t queue_node_of_nobody()
+    // The same for a resource without any waiters.
+    std::size_t queue_node_without_waiters()
     {
         ask_in_turn(6, 'w');
         const std::size_t found = queue_node();

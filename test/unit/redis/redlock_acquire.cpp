@@ -12,7 +12,7 @@ namespace core = holdfast::core;
 
 BOOST_AUTO_TEST_SUITE(redlock_acquire)
 
-// With every number of nodes, a free resource is granted by all, for the ttl less the drift.
+// With any number of nodes, a free resource is granted by all, for the ttl less the drift.
 BOOST_AUTO_TEST_CASE(acquires)
 {
     for (const std::size_t n : {1u, 2u, 3u, 4u, 5u, 15u}) {
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(acquires)
     }
 }
 
-// Before the first connection nobody is turned away: the question waits for the connections.
+// No attempt is refused before the first connection: the requests wait for the connections.
 BOOST_AUTO_TEST_CASE(waits_for_the_first_connection)
 {
     model_cluster c(3);
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(waits_for_the_first_connection)
     BOOST_TEST(c.events() == "7 granted for 988");
 }
 
-// A refused attempt deletes its key on every node that has not refused, behind the SET.
+// A refused attempt deletes its key on every node that has not refused, after the SET.
 BOOST_AUTO_TEST_CASE(refused_and_cleaned_up)
 {
     model_cluster c(3);
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(refused_and_cleaned_up)
     BOOST_TEST(c.core->drained());
 }
 
-// Two who ask at once: with an odd number of nodes at most one wins, and a loser leaves nothing.
+// Half of the nodes is no majority: the attempt is refused, and leaves nothing behind.
 BOOST_AUTO_TEST_CASE(a_tie_of_two_nodes_is_contended)
 {
     model_cluster c(2);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_tie_of_two_nodes_is_contended)
 }
 
 // A majority decides: a slow node delays nothing, and its late grant joins the lease.
-BOOST_AUTO_TEST_CASE(a_straggler_joins)
+BOOST_AUTO_TEST_CASE(a_late_grant_joins)
 {
     model_cluster c(3);
     c.run();
@@ -77,14 +77,14 @@ BOOST_AUTO_TEST_CASE(a_straggler_joins)
     c.pass(100ms);
     c.nodes[2].silent = false;
     c.run();
-    BOOST_TEST(c.events() == ""); // as much as before
+    BOOST_TEST(c.events() == ""); // the same validity as before
     c.nodes[0].forget_keys();
-    c.renew(id); // node 0 has lost it: the straggler makes the majority
+    c.renew(id); // node 0 has lost it: the late grant makes the majority
     BOOST_TEST(c.events() == "7 valid for 988");
 }
 
-// A late grant to an attempt that has ended is deleted, behind it, on the same connection.
-BOOST_AUTO_TEST_CASE(a_straggler_of_a_lost_round_is_deleted)
+// A late grant to an attempt that has ended is deleted after it, on the same connection.
+BOOST_AUTO_TEST_CASE(a_late_grant_of_a_lost_round_is_deleted)
 {
     model_cluster c(3);
     c.run();
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_straggler_of_a_lost_round_is_deleted)
     BOOST_TEST(c.holders() == 0u);
 }
 
-// Silence is waited for as long as the node timeout and is not taken for a refusal; a timeout does
-// not cost the connection, and the late answer is not taken for that of a later request.
+// A silent node is waited for until the node timeout, and silence is no refusal. A timeout does not
+// close the connection, and the late answer is not taken for that of a later request.
 BOOST_AUTO_TEST_CASE(silence_is_unknown)
 {
     model_cluster c(3);
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(silence_is_unknown)
     BOOST_TEST(c.holders('y') == 3u);
 }
 
-// The node timeout follows the ttl unless it is set.
+// The node timeout depends on the ttl unless it is set.
 BOOST_AUTO_TEST_CASE(patience)
 {
     model_cluster by_ttl(1, std::nullopt), fixed(1, 70ms);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(patience)
     BOOST_TEST(fixed.core->patience(1h) == core::duration(70ms));
 }
 
-// A minority that is down costs nothing: not one moment, and no request.
+// A minority that is down costs no time, and no requests.
 BOOST_AUTO_TEST_CASE(down_nodes_cost_nothing)
 {
     model_cluster c(5);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(down_nodes_cost_nothing)
     BOOST_TEST(c.core->nodes()[0].commands == 0u);
 }
 
-// With too many down, an attempt is refused in the very call, and the reason is named.
+// With too many nodes down, an attempt is refused in the call itself, with the reason.
 BOOST_AUTO_TEST_CASE(all_down)
 {
     model_cluster c(3);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(all_down)
     BOOST_TEST(c.core->drained());
 }
 
-// A fault that a person must mend is the reason when it alone prevents a majority, and only then.
+// A fault that a person must fix is the reason if it alone prevents a majority, and only then.
 BOOST_AUTO_TEST_CASE(a_majority_that_refuses_us)
 {
     for (const std::size_t refusing : {1u, 2u, 3u}) {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_majority_that_refuses_us)
     }
 }
 
-// A node that is silent now is not blamed for what it said to others before.
+// A node that is silent now does not get the reason that it gave to an earlier request.
 BOOST_AUTO_TEST_CASE(an_old_error_is_not_the_reason_of_silence)
 {
     model_cluster c(3);
@@ -194,8 +194,8 @@ BOOST_AUTO_TEST_CASE(an_old_error_is_not_the_reason_of_silence)
     BOOST_TEST(c.events() == "7 refused: unreachable");
 }
 
-// What a majority says to this attempt is, whatever the others have said last.
-BOOST_AUTO_TEST_CASE(the_reason_is_the_nodes_word_on_this_attempt)
+// The answers to this attempt are the reason, not the latest answers to other requests.
+BOOST_AUTO_TEST_CASE(the_reason_is_the_answer_to_this_attempt)
 {
     model_cluster c(3);
     c.run();
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_reason_is_the_nodes_word_on_this_attempt)
     BOOST_TEST(c.events() == "8 refused: unreachable");
 }
 
-// A node that breaks the protocol while it is asked, and one that is down for that reason.
+// A node becomes unusable while it is asked, and is then down for that reason.
 BOOST_AUTO_TEST_CASE(a_reason_for_being_down_counts)
 {
     model_cluster c(3);
@@ -224,8 +224,8 @@ BOOST_AUTO_TEST_CASE(a_reason_for_being_down_counts)
     BOOST_TEST(c.events() == "8 refused: misconfigured_node");
 }
 
-// An error of a node is a proof that it did not execute: nothing to clean up there, and not
-// silence.
+// An error proves that the node did not execute the request: there is nothing to clean up there. It
+// is not silence.
 BOOST_AUTO_TEST_CASE(an_error_is_a_failed_vote)
 {
     model_cluster c(3);
@@ -241,21 +241,22 @@ BOOST_AUTO_TEST_CASE(an_error_is_a_failed_vote)
     BOOST_TEST(c.core->nodes()[0].connected);
 }
 
-// A grant that comes so late that no useful part of the lease is left is given back.
+// A grant that comes so late that no useful part of the lease is left is deleted.
 BOOST_AUTO_TEST_CASE(too_late)
 {
     model_cluster c(3, 2s);
     c.run();
     c.nodes[1].silent = c.nodes[2].silent = true;
     c.ask(7);
-    c.pass(938ms); // 988 - 938 is no more than what is useful
+    c.pass(938ms); // 988 - 938 is not above the guard
     c.nodes[1].silent = c.nodes[2].silent = false;
     c.run();
     BOOST_TEST(c.events() == "7 refused: too_late");
     BOOST_TEST(c.holders() == 0u);
 }
 
-// An attempt that is abandoned says what it would have come to, tells nobody, and leaves nothing.
+// The error of a pending attempt can be asked for. After it is abandoned, it emits no event and
+// leaves nothing behind.
 BOOST_AUTO_TEST_CASE(abandoned)
 {
     model_cluster c(3);
@@ -273,8 +274,8 @@ BOOST_AUTO_TEST_CASE(abandoned)
     BOOST_TEST(c.core->drained());
 }
 
-// A SET whose connection broke may have been executed: it is never sent again, and once the node is
-// back it is told to delete.
+// A SET whose connection broke may have been executed. It is never sent again, and when the node is
+// back, its key is deleted.
 BOOST_AUTO_TEST_CASE(an_orphaned_set_is_deleted_after_reconnecting)
 {
     model_cluster c(1);
@@ -293,7 +294,8 @@ BOOST_AUTO_TEST_CASE(an_orphaned_set_is_deleted_after_reconnecting)
     BOOST_TEST(c.core->drained());
 }
 
-// One server that is listed twice has one vote: the second session is refused, and named.
+// One server that is listed twice has one vote: the second session is refused with the name of the
+// first.
 BOOST_AUTO_TEST_CASE(one_server_twice)
 {
     model_cluster c(3);
@@ -309,8 +311,9 @@ BOOST_AUTO_TEST_CASE(one_server_twice)
     BOOST_TEST(c.nodes[2].commands() == "");
 }
 
-// What others hold frees when a majority of the nodes is free, by the nodes' own reckoning.
-BOOST_AUTO_TEST_CASE(watches_when_it_frees)
+// A resource that other clients hold becomes free when a majority of the nodes is free, according
+// to the nodes.
+BOOST_AUTO_TEST_CASE(watches_when_a_resource_becomes_free)
 {
     model_cluster c(3);
     c.run();

@@ -1,5 +1,5 @@
-// Clients need not agree on the queue_node: a node may answer in time for some of them only. Nobody
-// is passed over for ever all the same.
+// Clients need not agree on the queue node: a node may answer in time for only some of them. Even
+// so, no waiter is passed over for ever.
 #include "redis/scripts.hpp"
 #include "unit/redis/queue_fixture.hpp"
 
@@ -15,26 +15,26 @@ using namespace std::chrono_literals;
 struct disagreement_fixture : queue_fixture {
     disagreement_fixture() : queue_fixture(3)
     {
-        a = queue_node_of_nobody();
+        a = queue_node_without_waiters();
         b = a == 0 ? 1 : 0;
         log();
     }
 
-    // Another client has the key everywhere.
+    // Another client has the key on all nodes.
     void occupy_all()
     {
         for (std::size_t i = 0; i < nodes.size(); ++i)
             reply(i, {"SET", "A", other, "PX", "60000"});
     }
-    // It releases, where the other queue_node is.
-    void others_pass_on()
+    // It releases at the other queue node.
+    void others_hand_off()
     {
         reply(b, {"EVAL", std::string(redis::pass_on_script.text), "2", "A", "A:holdfast:queue",
                      other, "500", ""});
     }
     void others_release()
     {
-        others_pass_on();
+        others_hand_off();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (i != b)
                 reply(i, {"DEL", "A"});
@@ -64,15 +64,15 @@ struct disagreement_fixture : queue_fixture {
     }
 
     const std::string other = std::string(32, 'o');
-    std::size_t a = 0, b = 0; // our queue_node, and that of others
+    std::size_t a = 0, b = 0; // our queue node, and that of others
     core::claim_id first = 0;
 };
 
 BOOST_FIXTURE_TEST_SUITE(redlock_disagreement, disagreement_fixture)
 
-// Who is told that it is his turn, and finds that it is not, stands in all queues the next time,
-// and leaves them when he is done. Found by the simulator: 31240.
-BOOST_AUTO_TEST_CASE(a_turn_that_comes_to_nothing)
+// A client is told of its turn and then refused. Its next attempt joins all queues, and leaves them
+// at the end. Found by the simulator: 31240.
+BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
 {
     occupy(b);
     occupy(3 - a - b);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_turn_that_comes_to_nothing)
     BOOST_TEST(!was_asked(b, "JOIN")); // it counts for one attempt
 }
 
-// So does whoever has waited for a second. Found by the simulator: 516851.
+// A claim that has waited for a second joins all queues, too. Found by the simulator: 516851.
 BOOST_AUTO_TEST_CASE(a_long_wait)
 {
     occupy_all();
@@ -105,9 +105,9 @@ BOOST_AUTO_TEST_CASE(a_long_wait)
     BOOST_TEST(holders('y') == 3u);
 }
 
-// An attempt that begins while we release does not take what we have handed over: he to whom it was
-// is about to ask the other nodes. Found by the simulator: 516851.
-BOOST_AUTO_TEST_CASE(an_attempt_gives_way_to_whom_we_have_handed_over)
+// An attempt that begins while we release does not take a key that we have handed off: the client
+// that it was handed off to is about to ask the other nodes. Found by the simulator: 516851.
+BOOST_AUTO_TEST_CASE(an_attempt_gives_way_to_the_client_of_a_hand_off)
 {
     terms.ttl = 5s;
     acquire_and_forget_contention();
@@ -125,8 +125,9 @@ BOOST_AUTO_TEST_CASE(an_attempt_gives_way_to_whom_we_have_handed_over)
     BOOST_TEST(holders('z') == 0u);
 }
 
-// Its majority may be there before it hears of that; then it comes after the other the next time.
-BOOST_AUTO_TEST_CASE(a_lease_beside_the_arbiter_gives_way_when_it_ends)
+// It may have a majority before it learns of the hand-off. Then its next attempt waits behind the
+// other client.
+BOOST_AUTO_TEST_CASE(a_lease_without_the_queue_node_gives_way_when_it_ends)
 {
     terms.ttl = 5s;
     acquire_and_forget_contention();
@@ -137,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_lease_beside_the_arbiter_gives_way_when_it_ends)
     run();
     BOOST_TEST(events() == "7 released, 9 granted for 4988");
     nodes[a].silent = false;
-    pass(1100ms); // until it is not remembered for itself
+    pass(1100ms); // until the contention is forgotten
     log();
     core->release(second, now);
     ask(10, 'u');
@@ -145,8 +146,8 @@ BOOST_AUTO_TEST_CASE(a_lease_beside_the_arbiter_gives_way_when_it_ends)
     BOOST_TEST(was_asked(a, "ENQUEUE A"));
 }
 
-// A holder whose locker hands the lease on and on looks at all nodes whether anybody waits, and
-// passes it on where somebody does. Found by the simulator: 371504.
+// A holder whose locker repeatedly transfers the lease checks on all nodes whether other processes
+// wait, and hands it off where one does. Found by the simulator: 371504.
 BOOST_AUTO_TEST_CASE(others_wait_at_another_node)
 {
     first = acquire(7, 'x');
@@ -161,9 +162,9 @@ BOOST_AUTO_TEST_CASE(others_wait_at_another_node)
     BOOST_TEST(was_asked(b, "PASS A"));
 }
 
-// Where the queue_node knows who is next, the other nodes do not: the order may differ there, and
-// nobody would get a majority. Found by the simulator: 2706, 9393.
-BOOST_AUTO_TEST_CASE(only_the_arbiter_passes_on_where_it_can)
+// If the queue node has a next waiter, the other nodes do not hand off: the order may differ there,
+// and no client would get a majority. Found by the simulator: 2706, 9393.
+BOOST_AUTO_TEST_CASE(only_the_queue_node_hands_off_if_it_can)
 {
     terms.ttl = 5s;
     occupy_all();
@@ -183,17 +184,17 @@ BOOST_AUTO_TEST_CASE(only_the_arbiter_passes_on_where_it_can)
     BOOST_TEST(nodes[b].commands().starts_with("ZREM A:holdfast:queue, DELETE A"));
 }
 
-// Our turn may come while we ask to stand there once more: then we do, and leave in the end. Found
-// by the simulator: 15400.
+// Our turn may come while we ask for a second place in the same queue. Then we are in the queue,
+// and leave it at the end. Found by the simulator: 15400.
 BOOST_AUTO_TEST_CASE(a_turn_that_crosses_a_second_place)
 {
     occupy_all();
     ask_in_turn(8, 'y');
     while (!was_asked(b, "JOIN"))
         pass(10ms);
-    pass(700ms); // it asks again within a second, and a hand-over waits for half of one
+    pass(700ms); // it asks again within a second; a hand-off waits for half of one
     nodes[b].silent = true;
-    others_pass_on();
+    others_hand_off();
     pass(400ms);
     BOOST_TEST(was_asked(b, "JOIN"));
     nodes[b].silent = false;

@@ -1,4 +1,5 @@
-// Attempts in fenced mode, over scripted nodes: when a token is published, and who is raised first.
+// Attempts in fenced mode, over scripted nodes: when a token is published, and which write-backs
+// come first.
 #include "unit/redis/fence_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,7 +17,7 @@ struct connected : fence_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence, connected)
 
-// One round trip: the nodes choose alike, and the token is what they have chosen.
+// One round trip: the nodes choose the same start, which is the token.
 BOOST_AUTO_TEST_CASE(a_majority_of_equal_grants_gives_the_token)
 {
     ask(7);
@@ -32,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_majority_of_equal_grants_gives_the_token)
         BOOST_TEST(requests(i) == "");
 }
 
-// One node is the same with a majority of one.
+// A single node is a majority of one.
 BOOST_AUTO_TEST_CASE(one_node)
 {
     fence_fixture alone(1);
@@ -42,49 +43,49 @@ BOOST_AUTO_TEST_CASE(one_node)
     BOOST_TEST(alone.events() == "7 granted 5000 for 988");
 }
 
-// A node that granted less is raised before it counts, and nobody else is. The counter that is
-// named is that of its own grant; what it is raised to is the end of the token's block.
-BOOST_AUTO_TEST_CASE(who_granted_less_is_raised_first)
+// A node that granted less gets a write-back before it counts; other nodes get none. It names the
+// counter of the node's own grant, and replaces it by the end of the token's block.
+BOOST_AUTO_TEST_CASE(a_node_that_granted_less_gets_a_write_back_first)
 {
     ask(7);
     granted(0, 5000);
     granted(1, 1024);
     BOOST_TEST(events() == "");
     BOOST_TEST(requests(0) == "");
-    BOOST_TEST(requests(1) == "raise 2047 to 6023");
+    BOOST_TEST(requests(1) == "write back 2047 to 6023");
     BOOST_TEST(requests(2) == "ask x");
     number(1, 1);
     BOOST_TEST(events() == "7 granted 5000 for 988");
 }
 
-// The answer to RAISE is not waited for when others make the majority meanwhile.
-BOOST_AUTO_TEST_CASE(another_grant_makes_the_raise_unnecessary)
+// The answer to a write-back is not waited for when another node completes the majority.
+BOOST_AUTO_TEST_CASE(another_grant_makes_the_write_back_unnecessary)
 {
     ask(7);
     granted(0, 5000);
     granted(1, 1024);
     granted(2, 5000);
     BOOST_TEST(events() == "7 granted 5000 for 988");
-    number(1, 1); // one to spare
+    number(1, 1); // a spare node
     BOOST_TEST(events() == "");
 }
 
-// The validity counts from before the first round; the second only takes its time.
-BOOST_AUTO_TEST_CASE(the_lease_counts_from_the_grant_not_from_the_raise)
+// The validity counts from before the first round; the second one only takes its time.
+BOOST_AUTO_TEST_CASE(the_lease_counts_from_the_grant_not_from_the_write_back)
 {
     ask(7);
     granted(0, 5000);
     pass(30ms);
     granted(1, 1024);
-    pass(40ms); // a node timeout after the raise has left, not after the first request
+    pass(40ms); // one node timeout after the write-back was sent, not after the first request
     BOOST_TEST(events() == "");
     number(1, 1);
     BOOST_TEST(events() == "7 granted 5000 for 918");
 }
 
-// A node that has lost our key in the meantime does not count, and the attempt fails; all nodes
+// A node that has lost our key in the meantime does not count, and the attempt fails. All nodes
 // that may have the key delete it.
-BOOST_AUTO_TEST_CASE(a_raise_that_is_lost)
+BOOST_AUTO_TEST_CASE(a_write_back_that_finds_no_key)
 {
     ask(7);
     granted(0, 5000);
@@ -97,8 +98,8 @@ BOOST_AUTO_TEST_CASE(a_raise_that_is_lost)
     BOOST_TEST(requests(2) == "");
 }
 
-// No answer to RAISE is no token. What comes late of it concerns nobody.
-BOOST_AUTO_TEST_CASE(a_raise_that_is_not_answered)
+// Without an answer to the write-back there is no token. A late answer changes nothing.
+BOOST_AUTO_TEST_CASE(a_write_back_that_is_not_answered)
 {
     nodes[2].asked.clear();
     ask(7);
@@ -113,8 +114,9 @@ BOOST_AUTO_TEST_CASE(a_raise_that_is_not_answered)
     BOOST_TEST(core->nodes()[1].timeouts == 1u);
 }
 
-// A node that refuses to be raised, being short of memory, say, does not count; it does exist.
-BOOST_AUTO_TEST_CASE(a_raise_that_is_refused)
+// A node that refuses the write-back, for example because it is short of memory, does not count,
+// but it is reachable.
+BOOST_AUTO_TEST_CASE(a_write_back_that_is_refused)
 {
     ask(7);
     granted(0, 5000);
@@ -125,8 +127,8 @@ BOOST_AUTO_TEST_CASE(a_raise_that_is_refused)
     BOOST_TEST(reason(1).starts_with("OOM"));
 }
 
-// Late grants never change the token. What is below is raised and then is one to spare; what is
-// above keeps our key, for others to see, but never counts.
+// Late grants never change the token. A smaller grant gets a write-back, and then is a spare node.
+// A larger grant keeps our key, which excludes other clients, but never counts.
 BOOST_AUTO_TEST_CASE(late_grants)
 {
     fence_fixture five(5);
@@ -137,7 +139,7 @@ BOOST_AUTO_TEST_CASE(late_grants)
     BOOST_TEST(five.events() == "7 granted 5000 for 988");
     five.granted(3, 4000);
     five.granted(4, 9000);
-    BOOST_TEST(five.requests(3) == "raise 5023 to 6023");
+    BOOST_TEST(five.requests(3) == "write back 5023 to 6023");
     BOOST_TEST(five.requests(4) == "");
     five.number(3, 1);
     BOOST_TEST(five.events() == "");
@@ -153,13 +155,13 @@ BOOST_AUTO_TEST_CASE(late_grants)
     five.pass(100ms);
     five.core->renew({&id, 1}, false, five.now);
     five.run();
-    five.answer(0, "+OK\r\n"); // it is healed by what needs no token
+    five.answer(0, "+OK\r\n"); // it is repaired without a token
     five.renewed(1, 0);
     BOOST_TEST(five.events() == "7 lost"); // 2 and 3 are left: 0 and 4 do not count
 }
 
-// A straggler that has granted less is not raised when nobody wants its vote any more.
-BOOST_AUTO_TEST_CASE(who_gives_up_raises_nobody)
+// A late, smaller grant gets no write-back after the attempt was given up.
+BOOST_AUTO_TEST_CASE(an_abandoned_attempt_sends_no_write_back)
 {
     const auto id = ask(7);
     granted(0, 5000);
@@ -175,7 +177,8 @@ BOOST_AUTO_TEST_CASE(who_gives_up_raises_nobody)
     BOOST_TEST(core->drained());
 }
 
-// A renewal finds our key where no grant was heard of: that node may have given any token.
+// A renewal finds our key on a node whose grant was not received: that node may have given any
+// token.
 BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
 {
     const auto id = ask(7);
@@ -191,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
     BOOST_TEST(requests(2) == "ask x, renew to 6023");
 }
 
-// Where scripts were forgotten, their text goes out once.
+// A node that has forgotten a script is sent its text once.
 BOOST_AUTO_TEST_CASE(scripts_that_were_forgotten)
 {
     const std::string forgotten = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
@@ -201,7 +204,7 @@ BOOST_AUTO_TEST_CASE(scripts_that_were_forgotten)
     granted(0, 5000);
     granted(1, 1024);
     answer(1, forgotten);
-    BOOST_TEST(requests(1) == "raise 2047 to 6023 by text");
+    BOOST_TEST(requests(1) == "write back 2047 to 6023 by text");
     number(1, 1);
     BOOST_TEST(events() == "7 granted 5000 for 988");
     answer(2, forgotten);
@@ -210,7 +213,7 @@ BOOST_AUTO_TEST_CASE(scripts_that_were_forgotten)
     BOOST_TEST(requests(2) == "");
 }
 
-// What is no answer to these scripts closes the connection.
+// A reply that is no answer to these scripts closes the connection.
 BOOST_AUTO_TEST_CASE(answers_of_the_wrong_type)
 {
     ask(7);
@@ -223,8 +226,8 @@ BOOST_AUTO_TEST_CASE(answers_of_the_wrong_type)
     BOOST_TEST(events() == "7 refused: unreachable");
 }
 
-// The connection breaks before RAISE is answered: the node does not count.
-BOOST_AUTO_TEST_CASE(a_raise_whose_connection_breaks)
+// The connection breaks before the write-back is answered: the node does not count.
+BOOST_AUTO_TEST_CASE(a_write_back_whose_connection_breaks)
 {
     ask(7);
     granted(0, 5000);
@@ -234,8 +237,8 @@ BOOST_AUTO_TEST_CASE(a_raise_whose_connection_breaks)
     BOOST_TEST(events() == "7 refused: contended");
 }
 
-// Each holder in the process has a token of its own, until the block is used up.
-BOOST_AUTO_TEST_CASE(holders_in_the_process_have_tokens_of_their_own)
+// Each holder in the process has its own token, until the block is used up.
+BOOST_AUTO_TEST_CASE(each_holder_in_the_process_has_its_own_token)
 {
     const auto id = acquire(7, 5000);
     for (std::uint64_t i = 1; i < redis::largest_block; ++i) {
@@ -255,14 +258,15 @@ BOOST_AUTO_TEST_CASE(holders_in_the_process_have_tokens_of_their_own)
     BOOST_TEST(core->transfer(next, 9).value() == 6025u);
 }
 
-// Who has nobody behind in the process reserves fewer tokens, and passes no more on.
-BOOST_AUTO_TEST_CASE(whoever_is_alone_takes_fewer_tokens)
+// A claim without further local waiters reserves fewer tokens, and allows no more transfers than
+// these.
+BOOST_AUTO_TEST_CASE(a_claim_without_local_waiters_takes_fewer_tokens)
 {
     terms.others_follow = false;
     const auto id = ask(7);
     granted(0, 5000);
     granted(1, 4000);
-    BOOST_TEST(requests(1) == "raise 4063 to 5063");
+    BOOST_TEST(requests(1) == "write back 4063 to 5063");
     number(1, 1);
     BOOST_TEST(events() == "7 granted 5000 for 988");
     for (std::uint64_t i = 1; i < 64; ++i)
@@ -270,8 +274,8 @@ BOOST_AUTO_TEST_CASE(whoever_is_alone_takes_fewer_tokens)
     BOOST_TEST(!core->can_transfer(id));
 }
 
-// What is lost on a node is set again without a token: it keeps others out.
-BOOST_AUTO_TEST_CASE(healing_needs_no_token)
+// A key that a node has lost is set again without a token: it excludes other clients.
+BOOST_AUTO_TEST_CASE(a_repair_needs_no_token)
 {
     const auto id = acquire(7, 5000);
     for (const char* const expected : {"renew to 6023", "SET hf:l:A"}) {

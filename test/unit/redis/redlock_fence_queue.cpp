@@ -1,4 +1,4 @@
-// Waiting for one's turn in fenced mode: what comes of a turn is a grant with a token.
+// The queue in fenced mode: a turn ends with a grant and its token.
 #include "unit/redis/fence_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,7 +18,7 @@ struct queued : fence_fixture {
         terms.queue = core::queueing::now;
     }
 
-    // The only node that has a question.
+    // The only node with an unanswered request.
     std::size_t asked_node() const
     {
         std::size_t found = nodes.size();
@@ -32,8 +32,8 @@ struct queued : fence_fixture {
         return found;
     }
 
-    // The node tells that our turn has come, in the words of the place that it was given.
-    void call_up(std::size_t node, const std::string& place)
+    // The node announces our turn, with the place that it was given.
+    void announce_turn(std::size_t node, const std::string& place)
     {
         const std::string channel = place.substr(48), message = place.substr(0, 48);
         nodes[node].send(*core->connections()[node],
@@ -51,8 +51,7 @@ struct queued : fence_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence_queue, queued)
 
-// The queue_node grants a place in an empty queue at once: its token is one of those that are
-// compared.
+// In an empty queue the queue node grants the key at once. Its token is compared with the others.
 BOOST_AUTO_TEST_CASE(an_empty_queue)
 {
     ask(7);
@@ -62,14 +61,14 @@ BOOST_AUTO_TEST_CASE(an_empty_queue)
     BOOST_TEST(requests(a) == "");
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
     BOOST_TEST(requests(b) == "ask x");
-    granted(b, 6024); // and now the queue_node is behind
-    BOOST_TEST(requests(a) == "raise 6023 to 7047");
+    granted(b, 6024); // now the queue node is behind
+    BOOST_TEST(requests(a) == "write back 6023 to 7047");
     granted(c, 6024);
     BOOST_TEST(events() == "7 granted 6024 for 988");
 }
 
-// Who is called up confirms at the queue_node, whose counter is advanced by that, and asks the
-// others.
+// After the announcement the client confirms at the queue node, which advances its counter, and
+// asks the other nodes.
 BOOST_AUTO_TEST_CASE(a_turn)
 {
     ask(7);
@@ -77,21 +76,22 @@ BOOST_AUTO_TEST_CASE(a_turn)
     const std::string place = argument(nodes[a].asked[0], 12);
     fence_fixture::held(a, 900);
     BOOST_TEST(events() == "");
-    call_up(a, place);
+    announce_turn(a, place);
     BOOST_TEST(requests(a) == "confirm x");
     granted(a, 5000);
     granted((a + 1) % 3, 5000);
     BOOST_TEST(events() == "7 granted 5000 for 988");
 }
 
-// What was handed over to us has expired: that node is asked for nothing more, and does not count.
+// The key that was handed off to us has expired: the queue node is asked for nothing more, and does
+// not count.
 BOOST_AUTO_TEST_CASE(a_turn_that_was_missed)
 {
     ask(7);
     const std::size_t a = asked_node();
     const std::string place = argument(nodes[a].asked[0], 12);
     fence_fixture::held(a, 900);
-    call_up(a, place);
+    announce_turn(a, place);
     fence_fixture::held(a);
     granted((a + 1) % 3, 5000);
     BOOST_TEST(events() == "");
@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_CASE(a_turn_that_was_missed)
     BOOST_TEST(events() == "7 granted 5000 for 988");
 }
 
-// A node in quarantine keeps no queue: the next one is the queue_node, for everybody, until it is
-// over.
-BOOST_AUTO_TEST_CASE(an_arbiter_in_quarantine)
+// A node in quarantine keeps no queue: the next node is the queue node for all claims until the
+// quarantine is over.
+BOOST_AUTO_TEST_CASE(a_queue_node_in_quarantine)
 {
     const auto give_up = [&](core::claim_id id) {
         core->abandon(id, now);
@@ -127,8 +127,9 @@ BOOST_AUTO_TEST_CASE(an_arbiter_in_quarantine)
     BOOST_TEST(asked_node() == a);
 }
 
-// Where no node can give a token, there is no turn to wait for: all of them are asked, and say why.
-BOOST_AUTO_TEST_CASE(no_arbiter_can_give_a_token)
+// If no node can give a token, there is no turn to wait for: all nodes are asked, and give the
+// reason.
+BOOST_AUTO_TEST_CASE(no_queue_node_can_give_a_token)
 {
     ask(7);
     for (int i = 0; i < 3; ++i) {
@@ -144,8 +145,8 @@ BOOST_AUTO_TEST_CASE(no_arbiter_can_give_a_token)
     BOOST_TEST(events() == "7 refused: fencing_unavailable");
 }
 
-// What the request for a place says: keys, token and times, all in their order.
-BOOST_AUTO_TEST_CASE(the_words_of_a_request)
+// The contents of a request for a place: keys, token and times, in order.
+BOOST_AUTO_TEST_CASE(the_arguments_of_a_request)
 {
     pass(1500ms);
     ask(7);
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_words_of_a_request)
     BOOST_TEST(argument(call, 1) == "enqueue");
     BOOST_TEST(argument(call, 2) == std::string(32, 'x'));
     BOOST_TEST(argument(call, 3) == "1000");
-    BOOST_TEST(argument(call, 4) == std::to_string((epoch + 1750) * 1024)); // all clocks, and some
+    BOOST_TEST(argument(call, 4) == std::to_string((epoch + 1750) * 1024)); // beyond all clocks
     BOOST_TEST(argument(call, 5) == "1024");
     BOOST_TEST(argument(call, 6) == "60000 1000 604800000");
     BOOST_TEST(argument(call, 7) == "60000");
@@ -175,8 +176,8 @@ BOOST_AUTO_TEST_CASE(the_words_of_a_request)
     BOOST_TEST(argument(call, 14) == "500");
 }
 
-// Whether nodes are new, or remember, is told to the nodes.
-BOOST_AUTO_TEST_CASE(what_is_said_of_the_nodes)
+// The nodes are told whether they are new, or remember everything.
+BOOST_AUTO_TEST_CASE(nodes_are_told_whether_they_are_new_or_persistent)
 {
     redis::fence_settings first = usual, kept = usual;
     first.first_deployment = first.trusted_persistence = true;

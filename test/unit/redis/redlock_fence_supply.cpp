@@ -1,4 +1,4 @@
-// Tokens and clocks, over modelled nodes: what nodes lose, and what their clocks do in between.
+// Tokens and clocks, over modelled nodes: nodes lose data, and their clocks change in between.
 #include "redis/fence_scripts.hpp"
 #include "support/model_node.hpp"
 #include "support/redlock_fixture.hpp"
@@ -31,7 +31,7 @@ struct client : redlock_fixture<model_node> {
     }
 };
 
-// Three nodes, and one client after the other: who comes later knows nothing.
+// Three nodes, and one client after the other. A later client knows nothing of the earlier ones.
 struct fenced_nodes {
     fenced_nodes() { c->run(); }
 
@@ -40,7 +40,7 @@ struct fenced_nodes {
 
     model_node& node(std::size_t i) { return c->nodes[i]; }
 
-    // Everybody starts anew, after so long.
+    // Replaces the client by a new one, after so long.
     void replace_client(core::duration later = 0ms)
     {
         auto next = std::make_unique<client>(false);
@@ -52,7 +52,7 @@ struct fenced_nodes {
         c->run();
     }
 
-    // What becomes of an attempt; a lease is given back at once.
+    // The outcome of an attempt; a lease is released at once.
     std::string outcome()
     {
         const auto id = c->ask(++tag);
@@ -79,7 +79,7 @@ struct fenced_nodes {
         return token;
     }
 
-    // One resource is granted so often.
+    // One resource is granted so many times.
     std::uint64_t hammer(int times, core::duration each)
     {
         std::uint64_t last = 0;
@@ -120,8 +120,8 @@ struct fenced_nodes {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence_supply, fenced_nodes)
 
-// 20,000 grants in two seconds, each with as many tokens as it may have for others. Then all nodes
-// lose what they have, one after the other.
+// 20,000 grants in two seconds, each with as many tokens as it may reserve for others. Then all
+// nodes lose their data, one after the other.
 BOOST_AUTO_TEST_CASE(tokens_grow_after_a_resource_was_granted_fast_and_nodes_forgot)
 {
     const std::uint64_t last = hammer(20'000, 100us);
@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_a_resource_was_granted_fast_and_nodes_for
     BOOST_TEST(acquire() > last);
 }
 
-// The clock of one node was a day ahead and is put right. The others, whose clocks are right, are
-// restarted empty, one at a time; then the first goes down.
+// The clock of one node was a day ahead and is corrected. The other nodes, whose clocks are right,
+// are restarted empty, one at a time. Then the first goes down.
 BOOST_AUTO_TEST_CASE(tokens_grow_after_a_clock_was_ahead_and_the_other_nodes_forgot)
 {
     node(0).ahead = 24h;
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_a_clock_was_ahead_and_the_other_nodes_for
     BOOST_TEST(acquire() > last);
 }
 
-// The same where the clock is set under way, so that nodes have been asked before it is known.
+// The same if the clock is set later, so that nodes are asked before the change is known.
 BOOST_AUTO_TEST_CASE(tokens_grow_although_a_clock_was_set_forward_and_back)
 {
     std::uint64_t last = hammer(10, 1ms);
@@ -163,11 +163,11 @@ BOOST_AUTO_TEST_CASE(tokens_grow_although_a_clock_was_set_forward_and_back)
     last = hammer(10, 1ms);
     node(0).ahead = 0ms;
     node(1).up = false;
-    BOOST_TEST(acquire() > last); // it has not stored what it would be ahead with
+    BOOST_TEST(acquire() > last); // it has not stored the token that was too far ahead
 }
 
-// Two clocks of three are a day ahead, and are put right. What was granted meanwhile was stored by
-// both: until their clocks have come so far, they grant nothing, rather than less.
+// Two clocks of three are a day ahead, and are corrected. Both have stored the tokens that were
+// granted meanwhile. Until their clocks reach these, they grant nothing rather than less.
 BOOST_AUTO_TEST_CASE(a_majority_whose_clocks_were_ahead_grants_nothing_smaller)
 {
     node(0).ahead = node(1).ahead = 24h;
@@ -176,15 +176,15 @@ BOOST_AUTO_TEST_CASE(a_majority_whose_clocks_were_ahead_grants_nothing_smaller)
     BOOST_TEST(last > clock() + 86'000'000 * redis::tokens_in_ms);
     node(0).ahead = node(1).ahead = 0ms;
     replace_client();
-    BOOST_TEST(outcome() == "refused: fencing_unavailable"); // it would take too long to wait
+    BOOST_TEST(outcome() == "refused: fencing_unavailable"); // too long to wait for
     BOOST_TEST(reason(0) == "the counter hf:f:A is too far ahead of the node's clock for another "
                             "86396 s");
     replace_client(24h);
     BOOST_TEST(acquire() > last);
 }
 
-// A counter near the end of all tokens at one node ends nothing at the others.
-BOOST_AUTO_TEST_CASE(a_counter_near_the_end_of_all_tokens_concerns_one_node)
+// A counter near the largest token at one node does not affect the others.
+BOOST_AUTO_TEST_CASE(a_counter_near_the_largest_token_affects_one_node)
 {
     const std::uint64_t last = acquire();
     for (const char* const far : {"9007199253691391", "9007199253692414"}) {
@@ -200,7 +200,8 @@ BOOST_AUTO_TEST_CASE(a_counter_near_the_end_of_all_tokens_concerns_one_node)
     BOOST_TEST(outcome() == "refused: unreachable");
 }
 
-// What is just too far ahead is so for a moment only: the wait goes on, and ends with a lease.
+// A counter that is just too far ahead is so only for a moment: the wait goes on, and ends with a
+// lease.
 BOOST_AUTO_TEST_CASE(a_counter_that_is_a_little_too_far_ahead_is_waited_for)
 {
     acquire();
@@ -209,14 +210,14 @@ BOOST_AUTO_TEST_CASE(a_counter_that_is_a_little_too_far_ahead_is_waited_for)
     BOOST_TEST(outcome() == "refused: fencing_unavailable, passes");
     BOOST_TEST(reason(0).ends_with("too far ahead of the node's clock for another 1 s"));
     c->pass(5ms);
-    BOOST_TEST(outcome() == "refused: fencing_unavailable, passes"); // it grants: too much to count
+    BOOST_TEST(outcome() == "refused: fencing_unavailable, passes"); // a grant that does not count
     c->pass(260ms);
     BOOST_TEST(acquire() > most + 4 * redis::tokens_in_ms);
     BOOST_TEST(reason(0) == "");
 }
 
-// Somebody deletes the counters. Who was granted the resource before knows what it was given; to
-// everybody else the clocks tell it, which are as far soon.
+// A user deletes the counters. A client that was granted the resource before knows its tokens. For
+// all others the clocks are soon as far.
 BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_were_deleted)
 {
     std::uint64_t last = hammer(2000, 100us);
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_were_deleted)
     replace_client(20ms);
     BOOST_TEST(acquire() > last);
 
-    // At one node, with the record, as is recommended: whatever it was that the node had stored.
+    // At one node, together with the record, as is recommended: whatever the node had stored.
     const std::uint64_t most = clock() + 4700 * redis::tokens_in_ms;
     command({"SET", "hf:f:A", std::to_string(most)});
     last = acquire();
@@ -241,8 +242,8 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_were_deleted)
     }
 }
 
-// Counters that nobody has used for as long as they live are gone, however far ahead they were.
-BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_were_over)
+// Counters that were unused for their lifetime are gone, however far ahead they were.
+BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_have_expired)
 {
     acquire();
     command({"SET", "hf:f:A", std::to_string(clock() + 4700 * redis::tokens_in_ms)});
@@ -252,7 +253,7 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_counters_were_over)
     BOOST_TEST(acquire() > last);
 }
 
-// A renewal does not bring back what is too far ahead for the node.
+// A renewal does not restore a counter that is too far ahead for the node.
 BOOST_AUTO_TEST_CASE(a_renewal_stores_nothing_that_is_too_far_ahead)
 {
     const auto id = c->ask(++tag);

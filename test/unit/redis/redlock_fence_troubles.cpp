@@ -1,4 +1,4 @@
-// What nodes say in fenced mode instead of granting, and what becomes of the attempt.
+// Answers of nodes in fenced mode that are no grant, and the outcome of the attempt.
 #include "redis/fence_answer.hpp"
 #include "unit/redis/fence_fixture.hpp"
 
@@ -19,8 +19,8 @@ struct connected : fence_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence_troubles, connected)
 
-// Held by another is a refusal as in plain mode.
-BOOST_AUTO_TEST_CASE(others_hold_it)
+// A lock that another client holds is a refusal, as in plain mode.
+BOOST_AUTO_TEST_CASE(another_client_holds_the_lock)
 {
     ask(7);
     fence_fixture::held(0, 300);
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(others_hold_it)
     BOOST_TEST(events() == "7 refused: contended");
 }
 
-// A quarantine passes by itself, so it must not end a wait; the node says how long it lasts.
+// A quarantine ends by itself, so it must not end a wait. The node reports how long it lasts.
 BOOST_AUTO_TEST_CASE(nodes_in_quarantine)
 {
     ask(7);
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(nodes_in_quarantine)
     BOOST_TEST(reason(0) == "");
 }
 
-// One node in quarantine leaves a majority; with one more that is silent, that is the reason.
+// One node in quarantine leaves a majority. If another one is silent, the reason is `unreachable`.
 BOOST_AUTO_TEST_CASE(a_minority_in_quarantine)
 {
     ask(7);
@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(a_minority_in_quarantine)
     BOOST_TEST(events() == "9 refused: unreachable");
 }
 
-// A counter that is no number must be mended: waiting is of no use. It is that of one resource.
+// A counter that is not a number must be fixed by a person: waiting is of no use. It belongs to one
+// resource.
 BOOST_AUTO_TEST_CASE(a_spoilt_counter)
 {
     ask(7);
@@ -79,13 +80,13 @@ BOOST_AUTO_TEST_CASE(a_spoilt_counter)
     BOOST_TEST(reason(0) == "the counter hf:f:A is no number, or at the end of all tokens");
     nodes[2].asked.clear();
     ask(8, 'y');
-    pass(50ms); // what the nodes said of the other attempt is no reason here
+    pass(50ms); // the answers to the other attempt are no reason here
     BOOST_TEST(events() == "8 refused: unreachable");
 }
 
-// One node says that it has granted what its own clock denies, near the end of all tokens. It does
-// not count, nobody is raised for its sake, and it is asked to delete what it may have.
-BOOST_AUTO_TEST_CASE(a_token_that_the_clock_of_its_node_denies)
+// One node grants a token that its own clock contradicts, near the largest token. It does not
+// count, causes no write-backs, and is asked to delete the key that it may have.
+BOOST_AUTO_TEST_CASE(a_token_that_the_clock_of_its_node_contradicts)
 {
     const auto id = ask(7);
     granted(0, 9007199254739968);
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_clock_of_its_node_denies)
         BOOST_TEST((requests(i) == "delete hf:l:A" || requests(i) == "pass hf:l:A"));
 }
 
-// The same from a node whose clock is as wrong: the others could not store it.
+// The same from a node whose clock is as wrong: the other nodes could not store the token.
 BOOST_AUTO_TEST_CASE(a_token_that_the_other_nodes_cannot_store)
 {
     const std::int64_t day = 86'400'000;
@@ -115,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_the_other_nodes_cannot_store)
     BOOST_TEST(requests(1) == "");
 }
 
-// Where that leaves no majority, it may pass: clocks are put right.
+// If that leaves no majority, the refusal is temporary: clocks get corrected.
 BOOST_AUTO_TEST_CASE(clocks_that_differ_too_much)
 {
     ask(7);
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(clocks_that_differ_too_much)
     BOOST_TEST(f.events() == "8 refused: fencing_unavailable, passes");
 }
 
-// A counter that is ahead of its node's clock: for a while, or for longer than anybody waits.
+// A counter that is ahead of its node's clock: for a while, or for longer than any client waits.
 BOOST_AUTO_TEST_CASE(counters_that_are_ahead)
 {
     ask(7);
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(counters_that_are_ahead)
     BOOST_TEST(events() == "8 refused: fencing_unavailable");
 }
 
-// Some must be mended, and the rest are in quarantine: nothing is certain until that is over.
+// One node must be fixed, and another is in quarantine: the outcome is open until that is over.
 BOOST_AUTO_TEST_CASE(a_spoilt_counter_and_a_quarantine)
 {
     ask(7);
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_spoilt_counter_and_a_quarantine)
     BOOST_TEST(events() == "7 refused: fencing_unavailable, passes");
 }
 
-// Clients that keep to other settings: both are named, once.
+// Clients with other settings: both settings are reported, and asked for only once.
 BOOST_AUTO_TEST_CASE(clients_that_disagree)
 {
     ask(7);
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(clients_that_disagree)
     BOOST_TEST(reason(0).find("90000") != std::string::npos);
 }
 
-// The same when it is found out by the greeting: then it is known when the first attempt fails.
+// The same if the greeting finds it: then it is known when the first attempt fails.
 BOOST_AUTO_TEST_CASE(clients_that_disagree_from_the_beginning)
 {
     fence_fixture f(1);
@@ -217,7 +218,8 @@ BOOST_AUTO_TEST_CASE(errors)
     BOOST_TEST(requests(1) == "");
 }
 
-// What the greeting finds out is told before anybody asks: the quarantine begins with it.
+// The findings of the greeting are reported before the first attempt: the quarantine begins with
+// it.
 BOOST_AUTO_TEST_CASE(a_node_that_comes_back_in_quarantine)
 {
     pass(200ms); // a connection that lasts
@@ -274,7 +276,7 @@ BOOST_AUTO_TEST_CASE(answers_are_read)
     }
 }
 
-// Numbers that no honest node sends make no nonsense in the text, nor worse.
+// Numbers that no correct node sends cause no nonsensical text, and nothing worse.
 BOOST_AUTO_TEST_CASE(numbers_without_bounds)
 {
     for (const auto left : {std::numeric_limits<std::int64_t>::max(),

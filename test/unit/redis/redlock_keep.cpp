@@ -1,4 +1,4 @@
-// Renewal, healing and loss of leases of the redlock core, over model nodes.
+// Renewal, repair and loss of leases of the redlock core, over model nodes.
 #include "redis/redlock_core.hpp"
 
 #include "support/model_cluster.hpp"
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_as_text)
     BOOST_TEST(!c.core->nodes()[0].last_error);
 }
 
-// While a renewal is unanswered no second one is sent, unless somebody asks for just that.
+// While a renewal is unanswered no second one is sent, unless the caller asks for that.
 BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
 {
     model_cluster c(1);
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
     BOOST_TEST(c.nodes[0].commands() == "RENEW A");
 }
 
-// A node with much to do, or one that stands still, gets the renewals of leases all the same: as
-// soon as it goes on, they are what it finds.
+// A busy or stopped node is still sent the renewals of leases: as soon as it goes on, it finds
+// them.
 BOOST_AUTO_TEST_CASE(renewals_are_sent_whatever_else_is_under_way)
 {
     model_cluster c(1);
@@ -101,8 +101,8 @@ BOOST_AUTO_TEST_CASE(renewals_are_sent_whatever_else_is_under_way)
     BOOST_TEST(c.nodes[0].commands().ends_with("RENEW C"));
 }
 
-// Silence neither lengthens nor ends a lease.
-BOOST_AUTO_TEST_CASE(silence_is_not_told)
+// Silence neither extends nor ends a lease.
+BOOST_AUTO_TEST_CASE(silence_does_not_change_a_lease)
 {
     model_cluster c(3);
     c.run();
@@ -117,8 +117,9 @@ BOOST_AUTO_TEST_CASE(silence_is_not_told)
     BOOST_TEST(c.events() == "7 valid for 888"); // from when it was asked
 }
 
-// A minority that has lost the key is given it again, and others stay out; the lease goes on.
-BOOST_AUTO_TEST_CASE(a_minority_is_healed)
+// A minority that has lost the key is given it again, which excludes other clients; the lease goes
+// on.
+BOOST_AUTO_TEST_CASE(a_minority_is_repaired)
 {
     model_cluster c(3);
     c.run();
@@ -135,9 +136,9 @@ BOOST_AUTO_TEST_CASE(a_minority_is_healed)
     BOOST_TEST(c.events() == "7 valid for 988");
 }
 
-// Simulated seed 6067: a node that refuses to be healed may hold our own first SET, which came late
-// over an old connection. It is asked before it is sent a SET again.
-BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_be_healed_is_asked_again)
+// A node that refuses a repair may hold our own first SET, which arrived late over an old
+// connection. It is renewed before it is sent a SET again. Found by the simulator: 6067.
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_a_repair_is_renewed_first)
 {
     model_cluster c(3);
     c.run();
@@ -154,14 +155,15 @@ BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_be_healed_is_asked_again)
     BOOST_TEST(c.holders() == 3u);
 }
 
-// A healed node proves nothing about the time before: it does not make up for the loss of another.
-BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
+// A repaired node proves nothing about the time before: it does not replace another node that is
+// lost.
+BOOST_AUTO_TEST_CASE(a_repaired_node_does_not_count)
 {
     model_cluster c(3);
     c.run();
     const auto id = c.acquire(7);
     c.nodes[0].forget_keys();
-    for (int i = 0; i < 3; ++i) { // missing, healed, renewed
+    for (int i = 0; i < 3; ++i) { // missing, repaired, renewed
         c.pass(200ms);
         c.renew(id);
     }
@@ -173,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_healed_node_does_not_count)
     BOOST_TEST(c.events().starts_with("7 lost"));
 }
 
-// When a majority has lost the key, the lease is lost at once, and what is left is deleted.
+// When a majority has lost the key, the lease is lost at once, and the remaining keys are deleted.
 BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
 {
     model_cluster c(3);
@@ -190,8 +192,8 @@ BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
     BOOST_TEST(c.nodes[1].owner("A", c.now) == "another");
 }
 
-// What is no majority any more is not given to anybody again: a renewal never makes a lease.
-BOOST_AUTO_TEST_CASE(nothing_is_healed_without_a_majority)
+// Without a majority no key is repaired: a renewal never makes a lease.
+BOOST_AUTO_TEST_CASE(nothing_is_repaired_without_a_majority)
 {
     model_cluster c(3);
     c.run();
@@ -205,7 +207,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_healed_without_a_majority)
         BOOST_TEST(n.commands() == "RENEW A");
 }
 
-// A lease survives that the connection to a node breaks, and is renewed there when it is back.
+// A lease survives a broken connection to a node, and is renewed there when the node is back.
 BOOST_AUTO_TEST_CASE(connections_may_break)
 {
     model_cluster c(3);
@@ -224,8 +226,7 @@ BOOST_AUTO_TEST_CASE(connections_may_break)
     BOOST_TEST(c.holders() == 3u);
 }
 
-// An answer of the wrong type ends that connection, as does one of the wrong length, and changes
-// nothing else.
+// An answer of the wrong type or length ends that connection, and changes nothing else.
 BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
 {
     model_cluster c(3);
@@ -239,12 +240,12 @@ BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
     BOOST_TEST(c.core->nodes()[1].connected);
 }
 
-// A node that connects only after a majority has granted is asked then, and counts: without it the
-// first lease of a process would have no node to spare.
+// A node that connects only after a majority has granted is asked then, and counts. Without it the
+// first lease of a process would have no spare node.
 BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
 {
     model_cluster c(3);
-    c.nodes[2].deaf = true; // it connects, but the greeting stays unheard
+    c.nodes[2].deaf = true; // it connects, but does not read the greeting
     c.run();
     const auto id = c.ask(7);
     c.run();
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
     BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one
 }
 
-// A node that does not even know a script that it has just been sent is not asked for ever.
+// A node that does not know a script even after its text was sent is not asked for ever.
 BOOST_AUTO_TEST_CASE(a_script_is_sent_as_text_only_once)
 {
     model_cluster c(1);

@@ -1,5 +1,5 @@
-// Hints that a key has changed: the first in the queue hears when others leave it, sooner than it
-// would have asked.
+// Pushes that a key has changed: the first in the queue learns of a release by other clients sooner
+// than by asking.
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Somebody who knows nothing of the queue has the key for a long time.
+// A client that does not use the queue has the key for a long time.
 struct pushes_fixture : queue_fixture {
     explicit pushes_fixture(const std::map<std::string, std::string>& errors = {})
         : queue_fixture(3, errors)
@@ -28,13 +28,13 @@ struct pushes_fixture : queue_fixture {
         run();
     }
 
-    // From when it looks who is the first, until it asks for its turn again.
+    // From the check for the first in the queue until the next request for a turn.
     void between_looks() { pass(100ms); }
 };
 
 BOOST_FIXTURE_TEST_SUITE(redlock_pushes, pushes_fixture)
 
-BOOST_AUTO_TEST_CASE(the_first_hears_that_the_key_is_free)
+BOOST_AUTO_TEST_CASE(the_first_is_told_that_the_key_is_free)
 {
     ask_in_turn(8, 'y');
     const std::size_t a = queue_node();
@@ -45,8 +45,8 @@ BOOST_AUTO_TEST_CASE(the_first_hears_that_the_key_is_free)
     BOOST_TEST(holders('y') == 3u);
 }
 
-// Those behind are not woken by every change.
-BOOST_AUTO_TEST_CASE(only_the_first_asks_to_hear_of_it)
+// The waiters behind are not woken by every change.
+BOOST_AUTO_TEST_CASE(only_the_first_asks_for_pushes)
 {
     ask_in_turn(8, 'y');
     const std::size_t a = queue_node();
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(only_the_first_asks_to_hear_of_it)
     BOOST_TEST(nodes[a].commands() == "ZRANGE A:holdfast:queue");
 }
 
-// Whoever has the key may renew it: that is a change, but costs one question.
+// The holder may renew the key: that is a change, but costs only one request.
 BOOST_AUTO_TEST_CASE(the_holder_renews)
 {
     ask_in_turn(8, 'y');
@@ -76,9 +76,9 @@ BOOST_AUTO_TEST_CASE(the_holder_renews)
     BOOST_TEST(events() == "8 granted for 988");
 }
 
-// However often the queue_node tells of changes, the other nodes are asked once a second: it need
-// not be the right one. Found by the simulator: 80327.
-BOOST_AUTO_TEST_CASE(changes_do_not_put_off_what_is_due)
+// However often the queue node pushes changes, the other nodes are asked once a second: it may not
+// be the right queue node. Found by the simulator: 80327.
+BOOST_AUTO_TEST_CASE(changes_do_not_postpone_questions_that_are_due)
 {
     ask_in_turn(8, 'y');
     const std::size_t a = queue_node();
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(changes_do_not_put_off_what_is_due)
     BOOST_TEST(nodes[other].commands() == "JOIN by text, OWNER A by text");
 }
 
-// The key may have been given up just before we asked to hear of it.
+// The key may have been released just before we asked for pushes.
 BOOST_AUTO_TEST_CASE(it_was_free_before_we_asked)
 {
     ask_in_turn(8, 'y');
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(it_was_free_before_we_asked)
     BOOST_TEST(events() == "8 granted for 988");
 }
 
-// One notice for all keys: the node has lost them.
+// One push for all keys: the node has lost them.
 BOOST_AUTO_TEST_CASE(all_keys_are_gone)
 {
     ask_in_turn(8, 'y');
@@ -117,8 +117,8 @@ BOOST_AUTO_TEST_CASE(all_keys_are_gone)
     BOOST_TEST(events() == "8 granted for 988");
 }
 
-// A notice for one who does not wait any more is nobody's.
-BOOST_AUTO_TEST_CASE(nobody_waits_any_more)
+// A push for a claim that no longer waits is ignored.
+BOOST_AUTO_TEST_CASE(a_push_without_a_waiter)
 {
     const auto leaves = ask_in_turn(8, 'y');
     const std::size_t a = queue_node();
@@ -131,8 +131,8 @@ BOOST_AUTO_TEST_CASE(nobody_waits_any_more)
     BOOST_TEST(events() == "");
 }
 
-// The next queue_node knows nothing of what was asked of the first.
-BOOST_AUTO_TEST_CASE(another_arbiter)
+// The next queue node knows nothing of the requests to the first one.
+BOOST_AUTO_TEST_CASE(another_queue_node)
 {
     ask_in_turn(8, 'y');
     const std::size_t a = queue_node();
@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(another_arbiter)
     BOOST_TEST(nodes[next].commands() == "ZRANGE A:holdfast:queue, PTTL A");
 }
 
-// Where it may not be told, it asks once a second, as it would in any case.
-BOOST_AUTO_TEST_CASE(a_node_that_does_not_tell)
+// Without permission for pushes, the claim asks once a second, as it does in any case.
+BOOST_AUTO_TEST_CASE(a_node_that_forbids_tracking)
 {
     const std::map<std::string, std::string> forbidden{
         {"CLIENT", "NOPERM no permissions to run the command"}};

@@ -1,4 +1,4 @@
-// Waiting for one's turn in the queue at the queue_node of a resource.
+// Waiting for a turn in the queue at the queue node of a resource.
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -14,9 +14,10 @@ using core::queueing;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_queue, queue_fixture)
 
-// A release hands the key to the next in the queue, who confirms it and asks the other nodes at the
-// same time: two round trips, and one request a node for each of the two.
-BOOST_AUTO_TEST_CASE(a_release_is_the_next_one_s_turn)
+// A release hands the key off to the next client in the queue, which confirms it and asks the other
+// nodes at the same time: two round trips, and for each of the two clients one request to each
+// node.
+BOOST_AUTO_TEST_CASE(a_release_hands_off_to_the_next_client)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -31,7 +32,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_the_next_one_s_turn)
     BOOST_TEST(!has_queue(a));
 }
 
-// Where nobody is before us, our turn is now.
+// In an empty queue it is our turn at once.
 BOOST_AUTO_TEST_CASE(an_empty_queue)
 {
     ask_in_turn(8, 'y');
@@ -56,8 +57,9 @@ BOOST_AUTO_TEST_CASE(the_order_of_arrival)
     }
 }
 
-// Who leaves the queue is not in anybody's way; nor is who was not heard to leave.
-BOOST_AUTO_TEST_CASE(those_who_are_gone)
+// A client that left the queue blocks no other client, even if the node does not know that it is
+// gone.
+BOOST_AUTO_TEST_CASE(clients_that_are_gone)
 {
     const auto first = acquire(7, 'x');
     const auto leaves = ask_in_turn(8, 'y');
@@ -73,9 +75,9 @@ BOOST_AUTO_TEST_CASE(those_who_are_gone)
     BOOST_TEST(holders('z') == 5u);
 }
 
-// That an attempt waits for its turn is told once, however often it asks again. One that is served
-// at once is never said to wait.
-BOOST_AUTO_TEST_CASE(a_wait_for_a_turn_is_told_once)
+// The event for a waiting attempt comes once, however often the attempt asks again. An attempt that
+// is served at once emits none.
+BOOST_AUTO_TEST_CASE(a_wait_for_a_turn_is_reported_once)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -88,8 +90,8 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_turn_is_told_once)
     BOOST_TEST(told_to_wait.size() == 1u);
 }
 
-// The last one who leaves takes the queue with him.
-BOOST_AUTO_TEST_CASE(a_queue_that_nobody_needs)
+// When the last client leaves, the queue is deleted.
+BOOST_AUTO_TEST_CASE(an_unused_queue_is_deleted)
 {
     acquire(7, 'x');
     const auto leaves = ask_in_turn(8, 'y');
@@ -102,8 +104,8 @@ BOOST_AUTO_TEST_CASE(a_queue_that_nobody_needs)
     BOOST_TEST(holders('x') == 5u);
 }
 
-// He who leaves when the key is being handed to him hands it on.
-BOOST_AUTO_TEST_CASE(leaving_at_one_s_turn)
+// A client that leaves while the key is being handed off to it hands it off to the next.
+BOOST_AUTO_TEST_CASE(leaving_during_a_hand_off)
 {
     const auto first = acquire(7, 'x');
     const auto leaves = ask_in_turn(8, 'y');
@@ -137,8 +139,8 @@ BOOST_AUTO_TEST_CASE(deletions_that_come_late)
     BOOST_TEST(holders('y') == 5u);
 }
 
-// But not for ever: somebody may hold them without the queue.
-BOOST_AUTO_TEST_CASE(nodes_that_go_on_refusing)
+// But not for ever: another client may hold them without using the queue.
+BOOST_AUTO_TEST_CASE(nodes_that_keep_refusing)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -155,7 +157,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_go_on_refusing)
         BOOST_TEST(nodes[i].log.size() <= 12u);
 }
 
-// Where the queue is forbidden there is none, and an attempt is an attempt.
+// If the queue is forbidden, attempts are made without it.
 BOOST_AUTO_TEST_CASE(nodes_without_a_queue)
 {
     acquire(7, 'x');
@@ -171,8 +173,8 @@ BOOST_AUTO_TEST_CASE(nodes_without_a_queue)
     BOOST_TEST(holders('x') == 5u);
 }
 
-// Trouble of the moment is no reason to choose another queue_node than others do.
-BOOST_AUTO_TEST_CASE(trouble_that_passes)
+// Temporary trouble is no reason to choose another queue node than other clients do.
+BOOST_AUTO_TEST_CASE(temporary_trouble)
 {
     const auto first = acquire(7, 'x');
     const auto waits = ask_in_turn(8, 'y');
@@ -184,18 +186,18 @@ BOOST_AUTO_TEST_CASE(trouble_that_passes)
     ask_in_turn(9, 'z');
     BOOST_TEST(queue_node() == a);
     core->release(first, now);
-    pass(1600ms); // the other one still stood in the queue, and does not know that it is his turn
+    pass(1600ms); // the abandoned claim is still in the queue, and does not answer to its turn
     BOOST_TEST(events().find("9 granted") != std::string::npos);
 }
 
-// Once we know that others want a resource, we ask for our turn first.
+// When other clients are known to want a resource, we ask for our turn first.
 BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
 {
     const auto first = acquire(7, 'x');
     const auto second = ask_in_turn(8, 'y');
     core->release(first, now);
     run();
-    core->release(second, now); // nobody waits any more
+    core->release(second, now); // no other client waits any more
     run();
     events();
     for (model_node& n : nodes)
@@ -215,7 +217,7 @@ BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
     BOOST_TEST(holders('w') == 5u);
 }
 
-// Whether anybody waits is asked of all nodes.
+// All nodes are asked whether other clients wait.
 BOOST_AUTO_TEST_CASE(probing_waiters)
 {
     const auto first = acquire(7, 'x');
@@ -231,11 +233,11 @@ BOOST_AUTO_TEST_CASE(probing_waiters)
     BOOST_TEST(!core->probing_waiters(first));
 }
 
-// Whoever was granted the queue_node's key, which is not ours, waits for the other nodes and stands
-// in no queue. Found by the simulator: 80327.
-BOOST_AUTO_TEST_CASE(an_arbiter_that_has_not_granted_knows_nothing_of_others)
+// Another client has the queue node's key. It waits for the other nodes, and is in no queue. Found
+// by the simulator: 80327.
+BOOST_AUTO_TEST_CASE(a_queue_node_that_has_not_granted_knows_no_waiters)
 {
-    const std::size_t a = queue_node_of_nobody();
+    const std::size_t a = queue_node_without_waiters();
     occupy(a);
     const auto first = acquire(7, 'x');
     core->probe_waiters(first, now);
@@ -245,8 +247,8 @@ BOOST_AUTO_TEST_CASE(an_arbiter_that_has_not_granted_knows_nothing_of_others)
     BOOST_TEST(nodes[a].commands() == "");
 }
 
-// A renewal that finds nothing says nothing of a request that was sent after it.
-BOOST_AUTO_TEST_CASE(what_is_asked_again_is_cleaned_up)
+// A renewal that finds nothing proves nothing about a request that was sent after it.
+BOOST_AUTO_TEST_CASE(a_key_that_is_asked_for_again_is_cleaned_up)
 {
     const auto first = acquire(7, 'x');
     const auto second = ask_in_turn(8, 'y');
@@ -256,7 +258,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_again_is_cleaned_up)
     nodes[late].deaf = true;
     core->release(first, now);
     run();
-    renew(second, true); // behind the first request
+    renew(second, true); // after the first request
     nodes[late].deaf = false;
     run();
     nodes[late].silent = true;

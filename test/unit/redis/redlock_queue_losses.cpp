@@ -1,4 +1,4 @@
-// What happens when the queue cannot tell: nothing is lost but time.
+// Losses in the queue cost time, and nothing else.
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_queue_losses, queue_fixture)
 
-// What the queue_node hands over counts once it has confirmed that the key is ours.
-BOOST_AUTO_TEST_CASE(a_hand_over_that_is_not_confirmed)
+// A hand-off of the queue node counts only after the node has confirmed that the key is ours.
+BOOST_AUTO_TEST_CASE(a_hand_off_that_is_not_confirmed)
 {
     queue_fixture c(1);
     const auto first = c.acquire(7, 'x');
@@ -28,8 +28,9 @@ BOOST_AUTO_TEST_CASE(a_hand_over_that_is_not_confirmed)
     BOOST_TEST(c.events() == "7 released, 8 refused: contended");
 }
 
-// A notification may be lost, and with it the hand-over: its ttl is short, and who waits asks.
-BOOST_AUTO_TEST_CASE(a_hand_over_to_nobody)
+// A notification may be lost, and with it the hand-off. But its ttl is short, and a waiter asks
+// again.
+BOOST_AUTO_TEST_CASE(a_hand_off_that_is_lost)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -38,14 +39,14 @@ BOOST_AUTO_TEST_CASE(a_hand_over_to_nobody)
     nodes[a].deaf = nodes[a].silent = true;
     run();
     nodes[a].deaf = false;
-    // Somebody is told, and does nothing.
+    // Another client is told, and does nothing.
     reply(a, {"SET", "A", std::string(32, 'f'), "PX", "500"});
     nodes[a].silent = false;
     pass(1600ms);
     BOOST_TEST(events().find("8 granted") != std::string::npos);
 }
 
-// The queue itself may be lost: who waits asks for his place once a second.
+// The queue itself may be lost: a waiter asks for its place once a second.
 BOOST_AUTO_TEST_CASE(a_queue_that_is_lost)
 {
     const auto first = acquire(7, 'x');
@@ -59,8 +60,8 @@ BOOST_AUTO_TEST_CASE(a_queue_that_is_lost)
     BOOST_TEST(events().starts_with("8 granted"));
 }
 
-// An queue_node that is silent is left for the next one, and its late word is as good as any.
-BOOST_AUTO_TEST_CASE(a_silent_arbiter)
+// A silent queue node is replaced by the next one; a late notification from it is still valid.
+BOOST_AUTO_TEST_CASE(a_silent_queue_node)
 {
     terms.ttl = 5s;
     const auto first = acquire(7, 'x');
@@ -81,12 +82,12 @@ BOOST_AUTO_TEST_CASE(a_silent_arbiter)
     BOOST_TEST(core->drained());
 }
 
-// The queue_node's word that it is our turn may come when its own grant is worth nothing any more:
-// then the others must be a majority without it. Found by the simulator: 43811.
-BOOST_AUTO_TEST_CASE(a_turn_that_is_told_late)
+// The queue node may announce our turn when its own grant is no longer worth anything: then the
+// others must be a majority without it. Found by the simulator: 43811.
+BOOST_AUTO_TEST_CASE(a_turn_that_is_announced_late)
 {
     queue_fixture c(3);
-    const std::size_t a = c.queue_node_of_nobody();
+    const std::size_t a = c.queue_node_without_waiters();
     c.terms = {.ttl = 60ms, .drift = 2ms, .guard = 30ms};
     c.nodes[a].silent = true;
     c.ask_in_turn(8, 'y');
@@ -96,12 +97,12 @@ BOOST_AUTO_TEST_CASE(a_turn_that_is_told_late)
     BOOST_TEST(c.events() == "8 granted for 58");
 }
 
-// A place in a queue lasts for longer than a short lock: whoever stood there leaves, however late
-// the node says that it has forgotten how. Found by the simulator: 765020.
+// A place in a queue outlives a short lock: the client leaves the queue even if the node reports
+// late that it has forgotten the script. Found by the simulator: 765020.
 BOOST_AUTO_TEST_CASE(a_place_in_a_queue_outlives_a_short_lock)
 {
     queue_fixture c(3);
-    const std::size_t a = c.queue_node_of_nobody();
+    const std::size_t a = c.queue_node_without_waiters();
     c.terms = {.ttl = 60ms, .drift = 2ms, .guard = 30ms};
     for (std::size_t i = 0; i < 3; ++i)
         c.occupy(i);
@@ -117,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_place_in_a_queue_outlives_a_short_lock)
     BOOST_TEST(c.core->drained());
 }
 
-// Where nothing was asked of it meanwhile, its silence shows when it is asked for our turn.
-BOOST_AUTO_TEST_CASE(a_silent_arbiter_that_does_not_track)
+// If the queue node got no other requests, its silence is noticed when it is asked for our turn.
+BOOST_AUTO_TEST_CASE(a_silent_queue_node_that_does_not_track)
 {
     queue_fixture c(5, {{"CLIENT", "NOPERM not for you"}});
     c.terms.ttl = 5s;
@@ -133,8 +134,8 @@ BOOST_AUTO_TEST_CASE(a_silent_arbiter_that_does_not_track)
     BOOST_TEST(c.events().find("8 granted") != std::string::npos);
 }
 
-// The same for one whose connection breaks; back again, it is cleaned up.
-BOOST_AUTO_TEST_CASE(an_arbiter_that_goes)
+// The same for a queue node whose connection breaks. When it is back, it is cleaned up.
+BOOST_AUTO_TEST_CASE(a_queue_node_whose_connection_breaks)
 {
     const auto first = acquire(7, 'x');
     const auto waits = ask_in_turn(8, 'y');
@@ -156,9 +157,9 @@ BOOST_AUTO_TEST_CASE(an_arbiter_that_goes)
     BOOST_TEST(core->drained());
 }
 
-// A holder that could not reach the queue_node leaves its key there. The others are free all the
-// same.
-BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
+// A holder that could not reach the queue node leaves its key there. The other nodes are free even
+// so.
+BOOST_AUTO_TEST_CASE(a_stale_key_at_the_queue_node)
 {
     acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_arbiter_does_not_know)
     BOOST_TEST(holders('y') == 4u);
 }
 
-// However a node has granted the key in its turn: when it is missing there, that counts at once.
+// A key that is found missing counts at once, in whichever way the node granted it.
 BOOST_AUTO_TEST_CASE(missing_after_a_place_in_the_queue)
 {
     queue_fixture c(1);
@@ -200,7 +201,7 @@ BOOST_AUTO_TEST_CASE(missing_after_a_confirmation_by_text)
     BOOST_TEST(c.events() == "8 lost");
 }
 
-// A lease, after a wait of a second: so long that it stands in all queues.
+// A lease after a wait of a second, so that the claim is in all queues.
 struct waited_fixture : queue_fixture {
     explicit waited_fixture(std::size_t count) : queue_fixture(count)
     {
@@ -216,7 +217,7 @@ struct waited_fixture : queue_fixture {
         run();
         BOOST_TEST(events() == "7 released, 8 granted for 4988");
     }
-    // A node says that it is our turn.
+    // A node announces our turn.
     void tell(std::size_t node)
     {
         reply(node, {"PUBLISH", place.substr(48), place.substr(0, 48)});
@@ -224,12 +225,11 @@ struct waited_fixture : queue_fixture {
     }
 
     core::claim_id ours = 0;
-    std::size_t beside = 0; // a node that is not the queue_node, if there is one
+    std::size_t beside = 0; // a node that is not the queue node, if there is one
     std::string place;
 };
 
-// Who is told of a turn that is not his, and finds that his key is gone, has lost it. Found by
-// fuzzing.
+// A holder is told of another turn, and finds its key missing: the lease is lost. Found by fuzzing.
 BOOST_AUTO_TEST_CASE(missing_where_our_turn_has_come_again)
 {
     waited_fixture c(1);
@@ -241,8 +241,8 @@ BOOST_AUTO_TEST_CASE(missing_where_our_turn_has_come_again)
     BOOST_TEST(c.holders('y') == 0u);
 }
 
-// A node that calls and calls is not answered each time, and nothing is miscounted for it.
-BOOST_AUTO_TEST_CASE(a_node_that_does_not_stop_to_tell)
+// A node that announces turns again and again is not answered each time, and no counter goes wrong.
+BOOST_AUTO_TEST_CASE(a_node_that_announces_turns_without_end)
 {
     waited_fixture c(1);
     c.nodes[0].commands();
@@ -258,14 +258,14 @@ BOOST_AUTO_TEST_CASE(a_node_that_does_not_stop_to_tell)
     BOOST_TEST(c.events().ends_with("8 lost"));
 }
 
-// What a node grants after it has lost our key keeps others out, but does not count, in whatever
-// way it came to grant it. Found by fuzzing.
+// A grant of a node that has lost our key excludes other clients, but does not count, in whichever
+// way it was made. Found by fuzzing.
 BOOST_AUTO_TEST_CASE(a_turn_at_a_node_that_has_lost_the_key)
 {
     waited_fixture c(3);
     c.nodes[c.beside].forget_keys();
     c.renew(c.ours);
-    c.reply(c.beside, {"SET", "A", std::string(32, 'y'), "PX", "500"}); // it hands over to us
+    c.reply(c.beside, {"SET", "A", std::string(32, 'y'), "PX", "500"}); // it hands off to us
     c.tell(c.beside);
     c.renew(c.ours);
     BOOST_TEST(c.holders('y') == 3u);
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(a_turn_at_a_node_that_has_lost_the_key)
     BOOST_TEST(c.events().starts_with("8 lost"));
 }
 
-// Told of a turn that is not ours, we leave it to the next renewal to heal what was lost.
+// After a false announcement, the repair of a lost key is left to the next renewal.
 BOOST_AUTO_TEST_CASE(no_turn_at_a_node_that_has_lost_the_key)
 {
     waited_fixture c(3);
@@ -284,11 +284,11 @@ BOOST_AUTO_TEST_CASE(no_turn_at_a_node_that_has_lost_the_key)
     c.tell(c.beside);
     BOOST_TEST(c.holders('y') == 2u);
     c.renew(c.ours);
-    BOOST_TEST(c.holders('y') == 3u); // healed
+    BOOST_TEST(c.holders('y') == 3u); // repaired
 }
 
-// The same when the queue_node is the quickest to answer, and the free ones follow.
-BOOST_AUTO_TEST_CASE(the_arbiter_answers_first)
+// The same when the queue node answers first, and the free nodes follow.
+BOOST_AUTO_TEST_CASE(the_queue_node_answers_first)
 {
     acquire(7, 'x');
     ask_in_turn(8, 'y');

@@ -15,7 +15,7 @@ namespace core = holdfast::core;
 
 BOOST_AUTO_TEST_SUITE(redlock_release)
 
-// A release is done when a majority has deleted the key, and goes to all.
+// A release is sent to all nodes, and done when a majority has deleted the key.
 BOOST_AUTO_TEST_CASE(releases)
 {
     for (const std::size_t n : {1u, 2u, 3u, 5u}) {
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(releases)
     }
 }
 
-// A slow minority is not waited for, but told.
+// A slow minority gets the deletion, too, but is not waited for.
 BOOST_AUTO_TEST_CASE(a_majority_is_enough)
 {
     model_cluster c(3);
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_majority_is_enough)
     BOOST_TEST(c.nodes[2].commands() == "DELETE A");
 }
 
-// What is not ours any more is said to be expired, and belongs to whom it belongs to.
+// A lease that is no longer ours is reported as expired, and the keys of its new holder stay.
 BOOST_AUTO_TEST_CASE(expired)
 {
     model_cluster c(3);
@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(unconfirmed)
     BOOST_TEST(c.events() == "7 unconfirmed");
 }
 
-// When there is nobody to ask, there is nothing to wait for.
-BOOST_AUTO_TEST_CASE(nobody_to_ask)
+// Without a reachable node there is nothing to wait for.
+BOOST_AUTO_TEST_CASE(no_reachable_node)
 {
     model_cluster c(3);
     c.run();
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(nobody_to_ask)
     BOOST_TEST(c.events() == "7 unconfirmed");
 }
 
-// Deletion goes on in the background: a node that was away deletes when it is back, if that is
-// before the key has expired there; after that nothing is remembered.
+// Deletion goes on in the background: a node that was away deletes the key when it is back, if the
+// key has not expired by then. After that the claim is forgotten.
 BOOST_AUTO_TEST_CASE(deletes_when_a_node_is_back)
 {
     model_cluster c(3);
@@ -117,8 +117,8 @@ BOOST_AUTO_TEST_CASE(deletes_when_a_node_is_back)
     BOOST_TEST(c.core->wake_at() == core::never);
 }
 
-// A node that cannot delete is asked no more than twice, with and without the queue, and the key is
-// left to its ttl.
+// A node that cannot delete is asked at most twice, with and without the queue, and the key is left
+// to its ttl.
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_delete)
 {
     model_cluster c(1);
@@ -133,8 +133,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_delete)
     BOOST_TEST(c.core->wake_at() == core::never);
 }
 
-// The release of one and the next attempt of another go in order over the same connections: no gap,
-// no overtaking.
+// A release and the next attempt of another claim go in order over the same connections.
 BOOST_AUTO_TEST_CASE(a_release_and_the_next_attempt_in_order)
 {
     model_cluster c(5);
@@ -144,17 +143,17 @@ BOOST_AUTO_TEST_CASE(a_release_and_the_next_attempt_in_order)
     c.ask(8, 'y');
     c.run();
     BOOST_TEST(c.events() == "7 released, 8 granted for 988");
-    std::size_t arbiters = 0;
+    std::size_t queue_nodes = 0;
     for (model_node& n : c.nodes) {
         const std::string commands = n.commands();
         const bool queue_node = commands == "PASS A, SET A";
         BOOST_TEST((queue_node || commands == "DELETE A, SET A"), commands);
-        arbiters += queue_node ? 1u : 0u;
+        queue_nodes += queue_node ? 1u : 0u;
     }
-    BOOST_TEST(arbiters == 1u);
+    BOOST_TEST(queue_nodes == 1u);
 }
 
-// Closing lets every connection go, and ends what was waited for.
+// close() ends every connection, and everything that was waited for.
 BOOST_AUTO_TEST_CASE(closes)
 {
     model_cluster c(3);
@@ -172,9 +171,9 @@ BOOST_AUTO_TEST_CASE(closes)
     BOOST_TEST(c.core->wake_at() == core::never);
 }
 
-// Whatever users do and nodes suffer, in whatever order: every attempt ends once unless it was
-// abandoned, every release ends once, nothing is told of what has ended, and in the end nothing is
-// left to clean up.
+// With calls and failures in any order: every attempt ends once unless it was abandoned, every
+// release ends once, nothing is reported about a claim that has ended, and finally nothing is left
+// to clean up.
 BOOST_AUTO_TEST_CASE(any_order_of_events)
 {
     for (unsigned seed = 1; seed <= 300; ++seed) {

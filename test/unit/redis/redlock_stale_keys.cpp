@@ -1,5 +1,5 @@
-// A key that a crashed client has left on a minority of the nodes, the queue_node among them, costs
-// a round trip for each acquire, until it is gone.
+// A key that a crashed client has left on a minority of the nodes, including the queue node, costs
+// each acquire a round trip until it is gone.
 #include "redis/scripts.hpp"
 #include "unit/redis/queue_fixture.hpp"
 
@@ -18,7 +18,7 @@ using core::queueing;
 struct stale_fixture : queue_fixture {
     stale_fixture()
     {
-        a = queue_node_of_nobody();
+        a = queue_node_without_waiters();
         pass(1100ms); // until that is forgotten
         log();
         terms.ttl = 10s;
@@ -29,7 +29,7 @@ struct stale_fixture : queue_fixture {
         reply(node, {"SET", "A", dead, "PX", std::to_string(ttl.count())});
     }
 
-    // What is sent arrives; then its answers do.
+    // Requests arrive; then their answers do.
     void round_trip()
     {
         now += 1ms;
@@ -52,7 +52,7 @@ struct stale_fixture : queue_fixture {
         }
     }
 
-    // Until the attempt is granted, and no more than `most`.
+    // Until the attempt is granted, at most `most`.
     std::size_t round_trips(queueing how, std::size_t most = 100)
     {
         terms.queue = how;
@@ -73,7 +73,7 @@ struct stale_fixture : queue_fixture {
             BOOST_TEST(
                 (e->kind == core::event_kind::released && e->outcome == release_outcome::released));
     }
-    // Of so many acquires in a row, the one that took longest.
+    // The longest of so many acquires in a row.
     std::size_t slowest(queueing how, std::size_t count)
     {
         std::size_t most = 0;
@@ -99,14 +99,14 @@ struct stale_fixture : queue_fixture {
     }
 
     const std::string dead = std::string(32, 'd'), other = std::string(32, 'o');
-    std::size_t a = 0; // the queue_node
+    std::size_t a = 0; // the queue node
     core::claim_id last = 0;
 };
 
 BOOST_FIXTURE_TEST_SUITE(redlock_stale_keys, stale_fixture)
 
-// An attempt is one round trip.
-BOOST_AUTO_TEST_CASE(one_round_trip_more_at_the_arbiter)
+// An attempt takes one round trip.
+BOOST_AUTO_TEST_CASE(one_round_trip_more_at_the_queue_node)
 {
     BOOST_TEST(round_trips(queueing::if_contended) == 1u);
     give_back();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(one_round_trip_more_on_two_nodes)
     }
 }
 
-// One that is in the queue is two, and whoever comes to it without knowing anything needs a third.
+// An attempt in the queue takes two round trips, and a client that knows nothing yet needs a third.
 BOOST_AUTO_TEST_CASE(one_round_trip_more_in_the_queue)
 {
     leave_key(a);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(one_round_trip_more_in_the_queue)
     BOOST_TEST(slowest(queueing::now, 300) <= 3u);
 }
 
-// Most of them cost nothing: the key is known not to move.
+// Most of them cost nothing: it is remembered that the key does not move.
 BOOST_AUTO_TEST_CASE(a_key_that_does_not_move_is_remembered)
 {
     leave_key(a);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_key_that_does_not_move_is_remembered)
     BOOST_TEST(trips == 1000u);
 }
 
-// A key without an end is looked at every ten seconds.
+// A key without an end is checked every ten seconds.
 BOOST_AUTO_TEST_CASE(a_key_that_never_ends)
 {
     reply(a, {"SET", "A", dead});
@@ -161,14 +161,14 @@ BOOST_AUTO_TEST_CASE(a_key_that_never_ends)
     BOOST_TEST(asked("ENQUEUE A") <= 4u);
 }
 
-// Its last moments look like those of a hand-over: whoever comes then waits for a moment at most.
+// At its end it looks like a hand-off: a client that comes then waits for a moment at most.
 BOOST_AUTO_TEST_CASE(a_stale_key_that_is_about_to_end)
 {
     leave_key(a, 450ms);
     BOOST_TEST(round_trips(queueing::now) <= 70u);
 }
 
-// What has just been handed over is not taken, though all other nodes are free.
+// A key that has just been handed off is not taken, even if all other nodes are free.
 BOOST_AUTO_TEST_CASE(a_key_that_is_changing_hands_is_no_stale_one)
 {
     leave_key(a, 500ms);
@@ -179,9 +179,9 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_changing_hands_is_no_stale_one)
     BOOST_TEST(events() == "");
 }
 
-// The holder is another one than the one at the queue_node: it will pass the resource on where its
-// own key is.
-BOOST_AUTO_TEST_CASE(a_holder_beside_the_arbiter)
+// The holder is not the owner at the queue node: it will hand the resource off where its own key
+// is.
+BOOST_AUTO_TEST_CASE(a_holder_without_the_queue_node)
 {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         reply(i, {"SET", "A", i == a ? dead : other, "PX", "10000"});
@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(a_holder_beside_the_arbiter)
     BOOST_TEST(holders('y') == 4u);
 }
 
-// We are such a holder: who has found that out waits where our key is.
-BOOST_AUTO_TEST_CASE(a_lease_beside_the_arbiter_is_passed_on)
+// We are such a holder: a client that has found that out waits where our key is.
+BOOST_AUTO_TEST_CASE(a_lease_without_the_queue_node_is_handed_off)
 {
     leave_key(a);
     round_trips(queueing::if_contended);
@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(a_lease_beside_the_arbiter_is_passed_on)
     BOOST_TEST(passed == 1u);
 }
 
-// Whoever waits for one that lives asks the others once, when it comes.
-BOOST_AUTO_TEST_CASE(a_holder_that_lives_is_asked_for_once)
+// A client that waits for a living holder asks the other nodes once, when it arrives.
+BOOST_AUTO_TEST_CASE(a_living_holder_is_asked_for_once)
 {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         reply(i, {"SET", "A", other, "PX", "10000"});
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_lives_is_asked_for_once)
     BOOST_TEST(asked("OWNER A by text") == 5u);
 }
 
-// Nor does anybody who takes turns with others: their queue is seen to work.
+// Clients that take turns ask no such questions: their queue works.
 BOOST_AUTO_TEST_CASE(taking_turns_costs_no_questions)
 {
     terms.ttl = 5s;
@@ -244,8 +244,8 @@ BOOST_AUTO_TEST_CASE(taking_turns_costs_no_questions)
     BOOST_TEST(asked("OWNER A by text") == 0u);
 }
 
-// A node that grants its key is an queue_node again.
-BOOST_AUTO_TEST_CASE(an_arbiter_that_is_well_again)
+// A node that grants its key is a queue node again.
+BOOST_AUTO_TEST_CASE(a_queue_node_that_is_usable_again)
 {
     leave_key(a);
     slowest(queueing::if_contended, 400);
@@ -257,9 +257,9 @@ BOOST_AUTO_TEST_CASE(an_arbiter_that_is_well_again)
     BOOST_TEST(queue_node() == a);
 }
 
-// The question for the holder leaves late. That gives no other claim more time: here a release that
-// has been waiting for its majority. Both are the first of their kind, and known by like numbers.
-BOOST_AUTO_TEST_CASE(a_question_that_leaves_late_prolongs_nothing_else)
+// The question for the holder is sent late. That gives no other claim more time: here a release
+// that has been waiting for its majority. Both are the first of their kind, so their ids are equal.
+BOOST_AUTO_TEST_CASE(a_question_that_is_sent_late_extends_nothing_else)
 {
     queue_fixture c;
     const core::claim_id lease = c.acquire(7, 'x', "B");
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_question_that_leaves_late_prolongs_nothing_else)
     for (model_node& n : c.nodes)
         n.deaf = true;
     c.nodes[queue_node].silent = false;
-    c.run(); // it says that the key is taken; nobody hears the question that follows
+    c.run(); // it answers that the key is taken; no node reads the question that follows
     c.now += 40ms;
     for (model_node& n : c.nodes)
         n.deaf = false;

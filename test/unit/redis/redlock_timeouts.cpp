@@ -1,4 +1,4 @@
-// From when the redlock core counts the time of a request, and when it calls an answer late.
+// When the redlock core starts to count the time of a request, and when an answer is late.
 #include "redis/redlock_core.hpp"
 
 #include "support/model_cluster.hpp"
@@ -11,7 +11,7 @@ namespace core = holdfast::core;
 
 BOOST_AUTO_TEST_SUITE(redlock_timeouts)
 
-// Our own loop was busy, and answers wait to be read: no node is late before they are.
+// Our own loop was busy, and answers wait to be read: no node is late before they are read.
 BOOST_AUTO_TEST_CASE(no_timeout_is_judged_before_what_has_arrived_is_read)
 {
     model_cluster c(3);
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(no_timeout_is_judged_before_what_has_arrived_is_read)
     BOOST_TEST(c.events() == "7 granted for 908");
 }
 
-// As soon as all has been read that arrived in time, it is.
+// The timeout is judged as soon as everything that arrived in time has been read.
 BOOST_AUTO_TEST_CASE(a_timeout_is_judged_when_what_has_arrived_is_read)
 {
     model_cluster c(3);
@@ -46,14 +46,14 @@ BOOST_AUTO_TEST_CASE(a_timeout_is_judged_when_what_has_arrived_is_read)
     BOOST_TEST(c.events() == "7 refused: unreachable");
 }
 
-// What waits in our own output has not been asked yet. The node has its time from when it is, and
-// the lease counts from then.
-BOOST_AUTO_TEST_CASE(an_attempt_counts_from_when_it_leaves)
+// A request in our own output buffer has not been asked yet. The node timeout and the lease count
+// from when it is sent.
+BOOST_AUTO_TEST_CASE(an_attempt_counts_from_when_it_is_sent)
 {
     model_cluster c(3);
     c.run();
     c.ask(7);
-    c.now += 45ms; // in a handler of the user, say
+    c.now += 45ms; // for example in a handler of the user
     for (model_node& n : c.nodes)
         n.silent = true;
     for (std::size_t i = 0; i < 3; ++i)
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_counts_from_when_it_leaves)
     BOOST_TEST(c.events() == "7 granted for 939");
 }
 
-// A node that does not take what we send delays neither an attempt nor a release.
+// A node that does not accept our requests delays neither an attempt nor a release.
 BOOST_AUTO_TEST_CASE(a_minority_that_is_asked_late_delays_nothing)
 {
     model_cluster c(3);

@@ -1,4 +1,4 @@
-// Keys that hold data of another kind: where a lock belongs, or the queue of a lock.
+// Keys that hold other data, in the place of a lock or of the queue of a lock.
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -28,18 +28,19 @@ struct unusable_fixture : queue_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_unusable_keys, unusable_fixture)
 
-// What is no lock will not become one: whoever is refused is told at once, and the nodes say so.
+// A key that is no lock does not become one: the refusal comes at once, and the nodes report the
+// reason.
 BOOST_AUTO_TEST_CASE(a_key_of_another_type)
 {
     on_all({"LPUSH", "A", "x"});
     terms.queue = core::queueing::if_contended;
     ask(7, 'x');
     run();
-    BOOST_TEST(events() == "7 refused: contended"); // a node does not say why
+    BOOST_TEST(events() == "7 refused: contended"); // a node gives no reason
     ask_in_turn(8, 'y');
     BOOST_TEST(events() == "8 refused: key_conflict");
     BOOST_TEST(!has_queue(queue_node()));
-    std::size_t named = 0; // by those that have decided it
+    std::size_t named = 0; // by the nodes that have decided it
     for (const node_stats& node : core->nodes()) {
         BOOST_TEST((node.last_error == errc::key_conflict));
         named += node.reason.starts_with("the key A is no lock: WRONGTYPE ") ? 1u : 0u;
@@ -47,10 +48,10 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type)
     BOOST_TEST(named >= 3u);
 }
 
-// A minority is of no use, but in nobody's way.
+// A minority does not count, but blocks no client.
 BOOST_AUTO_TEST_CASE(a_key_of_another_type_on_a_minority)
 {
-    const std::size_t a = queue_node_of_nobody();
+    const std::size_t a = queue_node_without_waiters();
     reply(a, {"LPUSH", "A", "x"});
     reply(a == 0 ? 1 : 0, {"LPUSH", "A", "x"});
     ask_in_turn(8, 'y');
@@ -58,8 +59,8 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_on_a_minority)
     BOOST_TEST(holders('y') == 3u);
 }
 
-// Where no queue of a resource can be used, an attempt is an attempt, and the next one does not
-// look for a queue.
+// If no queue of a resource can be used, attempts are made without it, and the next attempt does
+// not look for a queue.
 BOOST_AUTO_TEST_CASE(a_queue_of_another_type_on_all_nodes)
 {
     const auto first = acquire(7, 'x');
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_queue_of_another_type_on_all_nodes)
     BOOST_TEST(core->queues()); // of other resources
 }
 
-// Whoever waits when that happens learns of it, and has the lock as soon as it is free.
+// A client that waits meanwhile learns of it, and gets the lock as soon as it is free.
 BOOST_AUTO_TEST_CASE(a_queue_that_becomes_something_else)
 {
     terms.ttl = 5s;
@@ -94,10 +95,10 @@ BOOST_AUTO_TEST_CASE(a_queue_that_becomes_something_else)
     BOOST_TEST(events().starts_with("8 granted"));
 }
 
-// At the queue_node alone: another one takes its place.
-BOOST_AUTO_TEST_CASE(a_queue_of_another_type_at_the_arbiter)
+// Only at the queue node: another node takes its place.
+BOOST_AUTO_TEST_CASE(a_queue_of_another_type_at_the_queue_node)
 {
-    const std::size_t a = queue_node_of_nobody();
+    const std::size_t a = queue_node_without_waiters();
     const auto first = acquire(7, 'x');
     reply(a, {"SET", "A:holdfast:queue", "junk"});
     ask_in_turn(8, 'y');
@@ -107,14 +108,14 @@ BOOST_AUTO_TEST_CASE(a_queue_of_another_type_at_the_arbiter)
     BOOST_TEST(events() == "7 released, 8 granted for 988");
 }
 
-// Errors of one queue take no other from a node.
-BOOST_AUTO_TEST_CASE(an_error_of_one_queue_is_no_reason_to_do_without_the_others)
+// Errors of one queue do not affect the other queues of a node.
+BOOST_AUTO_TEST_CASE(an_error_of_one_queue_does_not_affect_the_others)
 {
     for (const char* const error :
         {"ERR Error running script: @user_script: 1: WRONGTYPE Operation against a key",
             "ERR value is not a valid float"}) {
         queue_fixture c;
-        const std::size_t a = c.queue_node_of_nobody();
+        const std::size_t a = c.queue_node_without_waiters();
         const auto first = c.acquire(7, 'x');
         c.nodes[a].errors["ENQUEUE"] = error;
         c.ask_in_turn(8, 'y');

@@ -1,5 +1,5 @@
-// Clients that poll, beside those that hand a resource over in the queue: now and then it is left
-// to them for a while.
+// Clients that poll, beside clients that hand a resource off in the queue: from time to time it is
+// left to the polling ones for a while.
 #include "unit/redis/queue_fixture.hpp"
 
 #include "redis/scripts.hpp"
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 struct window_fixture : queue_fixture {
     window_fixture() : queue_fixture(3)
     {
-        a = queue_node_of_nobody();
+        a = queue_node_without_waiters();
         terms.ttl = 10s;
         terms.drift = 102ms;
         terms.polling = {.window_ms = 200, .period_ms = 5000};
@@ -27,7 +27,7 @@ struct window_fixture : queue_fixture {
             n.commands();
     }
 
-    // A client that uses no queue; true if it has the key everywhere.
+    // A client that does not use the queue; true if it has the key on all nodes.
     bool poll(const std::string& ttl = "20")
     {
         std::size_t granted = 0;
@@ -46,8 +46,8 @@ struct window_fixture : queue_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_windows, window_fixture)
 
-// The queue waits for the end of it, and is served then.
-BOOST_AUTO_TEST_CASE(turns_that_are_over_leave_a_window)
+// The queue waits for the end of the window, and is served then.
+BOOST_AUTO_TEST_CASE(a_process_that_ends_its_turns_leaves_a_window)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -68,10 +68,10 @@ BOOST_AUTO_TEST_CASE(turns_that_are_over_leave_a_window)
     BOOST_TEST(holders('y') == 3u);
 }
 
-// It is not opened again before its time, whoever asks.
+// No second window is opened in the same period, whichever process asks.
 BOOST_AUTO_TEST_CASE(one_window_in_a_period)
 {
-    reply(a, {"SET", "A:holdfast:open", "4800", "PX", "4800"}); // another process did
+    reply(a, {"SET", "A:holdfast:open", "4800", "PX", "4800"}); // by another process
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
     core->leave_open(first);
@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(one_window_in_a_period)
     BOOST_TEST(released_for_a_window()); // was asked for
 }
 
-// Who comes when it is free stays out of a window, and so does who comes again.
+// A client that comes while the resource is free keeps out of a window, and so does one that comes
+// again.
 BOOST_AUTO_TEST_CASE(a_window_of_another_process)
 {
     reply(a, {"SET", "A:holdfast:open", "4800", "PX", "5000"});
@@ -96,8 +97,8 @@ BOOST_AUTO_TEST_CASE(a_window_of_another_process)
     BOOST_TEST(events().starts_with("8 granted"));
 }
 
-// The poller has it when the window ends: it is waited for, as for anybody.
-BOOST_AUTO_TEST_CASE(who_was_served_in_a_window_may_stay_longer)
+// The polling client has the resource when the window ends: it is waited for like any other holder.
+BOOST_AUTO_TEST_CASE(a_holder_from_a_window_may_stay_longer)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
@@ -115,7 +116,7 @@ BOOST_AUTO_TEST_CASE(who_was_served_in_a_window_may_stay_longer)
     BOOST_TEST(events().starts_with("8 granted"));
 }
 
-// Neither data of somebody else nor what has no end keeps the queue waiting.
+// Neither other data nor a key without an end keeps the queue waiting.
 BOOST_AUTO_TEST_CASE(a_key_of_that_name_that_is_no_window)
 {
     const std::vector<std::vector<std::string>> strange{{"SET", "A:holdfast:open", "junk"},
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
     BOOST_TEST(!released_for_a_window());
 }
 
-// A node that has forgotten the script is told it once more.
+// A node that has forgotten the script is sent its text.
 BOOST_AUTO_TEST_CASE(a_window_by_the_text_of_the_script)
 {
     const auto first = acquire(7, 'x');
@@ -159,15 +160,15 @@ BOOST_AUTO_TEST_CASE(a_window_by_the_text_of_the_script)
     BOOST_TEST(events().starts_with("8 granted"));
 }
 
-// Users who take turns, each with an attempt at a time, and hold the resource for 20 ms.
+// Users that take turns, each with one attempt at a time, and hold the resource for 20 ms.
 struct crowd_fixture : window_fixture {
     struct grant {
         core::claim_id id;
         core::time_point at;
     };
 
-    // For so long; how often a client that polls every 50 to 150 ms has had it meanwhile, in each
-    // period.
+    // Runs for so long. Returns how often a client that polls every 50 to 150 ms had the resource,
+    // for each period.
     std::vector<int> polled(core::duration length)
     {
         std::vector<int> had;
@@ -211,9 +212,9 @@ struct crowd_fixture : window_fixture {
     unsigned polls = 0;
 };
 
-// Each of them has one user only, so no turns of theirs are ever over. A client that polls has it
-// in every period all the same.
-BOOST_FIXTURE_TEST_CASE(clients_that_hand_over_among_themselves, crowd_fixture)
+// Each of them has only one user, so no process ever ends its turns. A polling client gets the
+// resource in every period even so.
+BOOST_FIXTURE_TEST_CASE(clients_that_hand_off_among_themselves, crowd_fixture)
 {
     const auto first = acquire(99, 'x');
     asked[99] = first;

@@ -27,7 +27,7 @@ vote vote_on(const value& v)
 
 BOOST_AUTO_TEST_SUITE(redlock_vote)
 
-// What a node may answer to SET NX. Whatever is no answer to a SET proves nothing.
+// The answers of a node to SET NX. A reply that is no answer to a SET proves nothing.
 BOOST_AUTO_TEST_CASE(answers_to_set)
 {
     BOOST_TEST(vote_on(answer(value_kind::simple_string, "OK")) == vote::granted);
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(answers_to_set)
     BOOST_TEST(vote_on(answer(value_kind::array)) == vote::unknown);
 }
 
-// What each error that a server can give means for us.
+// What each error of a server means for us.
 BOOST_AUTO_TEST_CASE(meanings_of_errors)
 {
     const struct {
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(meanings_of_errors)
         {"ERR max number of clients reached", errc::node_error},
         {"ERR invalid expire time in 'set' command", errc::node_error},
         {"ERR Protocol error: invalid bulk length", errc::protocol_error},
-        {"SOMETHING nobody has heard of", errc::node_error},
+        {"SOMETHING unknown", errc::node_error},
         {"", errc::node_error},
         {"ASKING is not ASK", errc::node_error}, // the whole first word counts
         {"err protocol error", errc::node_error},
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(meanings_of_errors)
         BOOST_TEST(meaning_of(row.text) == row.meaning, row.text);
 }
 
-// NOSCRIPT is recognized as an error and nothing else.
+// NOSCRIPT is recognized only as an error.
 BOOST_AUTO_TEST_CASE(no_script)
 {
     const value error = answer(value_kind::error, "NOSCRIPT No matching script.");
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(no_script)
     BOOST_TEST(!is_no_script(reply(&other, 1)));
 }
 
-// Which reasons make a connection useless: those by which a node is not what we take it for.
+// The reasons that make a connection useless: the node is not what we take it for.
 BOOST_AUTO_TEST_CASE(what_disqualifies)
 {
     for (const errc e :
@@ -100,7 +100,8 @@ BOOST_AUTO_TEST_CASE(what_disqualifies)
         BOOST_TEST(!disqualifies(e));
 }
 
-// A node's words are safe to log: no control characters, no escape sequences, no end to them.
+// The text of a node is safe to log: no control characters, no escape sequences, and a limited
+// length.
 BOOST_AUTO_TEST_CASE(printable_text)
 {
     BOOST_TEST(printable("ERR plain text!~") == "ERR plain text!~");
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(printable_text)
     BOOST_TEST(printable(std::string(161, 'x')) == std::string(160, 'x') + "...");
 }
 
-// What a script may not do, a server says in other words.
+// Servers report a permission that a script lacks in other words.
 BOOST_AUTO_TEST_CASE(rights_that_a_script_lacks)
 {
     for (const char* const text :
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(rights_that_a_script_lacks)
         BOOST_TEST((failure_of(text).code == errc::permission_denied));
 }
 
-// A failure is a meaning and the words.
+// A failure has a code and a text.
 BOOST_AUTO_TEST_CASE(failures)
 {
     const failure f = failure_of("NOPERM no\n");
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(failures)
     BOOST_TEST(f.text == "NOPERM no\\x0a");
 }
 
-// Servers repeat the arguments of a command that they do not know: ours hold a token, or a
+// Servers repeat the arguments of a command that they do not know: ours contain a token or a
 // password.
 BOOST_AUTO_TEST_CASE(arguments_that_are_echoed_are_left_out)
 {
@@ -139,7 +140,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_echoed_are_left_out)
     BOOST_TEST(f.text == "ERR unknown command 'EVALSHA'");
 }
 
-// Whether a node does without a queue for good, or one resource does.
+// An error may exclude all queues of a node for good, or only that of one resource.
 BOOST_AUTO_TEST_CASE(errors_of_queues)
 {
     for (const char* const text : {"NOPERM this user has no permissions to run the 'zadd' command",

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t block = 10;
 
-// Whom it wants raised, until it wants no more.
+// All write-backs that are due.
 std::vector<token_round::write_back> all_write_backs(token_round& r)
 {
     std::vector<token_round::write_back> found;
@@ -38,7 +38,7 @@ void for_all_numbers(std::size_t digits, unsigned base, const Visit& visit)
     }
 }
 
-// What the rules say, node by node; `order` is that in which the nodes have granted.
+// The expected result by the rules, node by node; `order`: the order of the grants.
 struct expectation {
     std::uint64_t token = 0;
     std::size_t counting = 0, waiting = 0;
@@ -75,7 +75,7 @@ void answer(token_round& r, std::size_t node, said what)
 BOOST_AUTO_TEST_SUITE(redlock_fence_round)
 
 // The common case: all nodes were given the same floor, and one round trip is enough.
-BOOST_AUTO_TEST_CASE(nodes_that_grant_alike_need_no_raise)
+BOOST_AUTO_TEST_CASE(equal_grants_need_no_write_back)
 {
     token_round r(5, block);
     r.record_grant(0, 100);
@@ -91,8 +91,9 @@ BOOST_AUTO_TEST_CASE(nodes_that_grant_alike_need_no_raise)
     BOOST_TEST(!r.counts(1));
 }
 
-// Two grants are a majority of three, and would be a lease; they are no token yet.
-BOOST_AUTO_TEST_CASE(who_granted_less_does_not_count_until_it_is_raised)
+// Two grants are a majority of three, and without tokens they would be a lease; there is no token
+// yet.
+BOOST_AUTO_TEST_CASE(a_smaller_grant_does_not_count_until_its_write_back)
 {
     token_round r(3, block);
     r.record_grant(0, 100);
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(who_granted_less_does_not_count_until_it_is_raised)
     BOOST_TEST(r.token() == 100u);
 }
 
-// Its counter is short of the last tokens of our block: somebody else would be given them again.
+// Its counter is behind the last tokens of our block: another client would be given them again.
 BOOST_AUTO_TEST_CASE(a_block_that_merely_reaches_the_token_does_not_count)
 {
     token_round r(3, block);
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(one_node_is_a_majority_of_one)
     BOOST_TEST(r.token() == 5u);
 }
 
-// Where more was granted than the token, another attempt may have stored ours as its own before.
+// If a node granted more than the token, another attempt may have published our token before.
 BOOST_AUTO_TEST_CASE(a_late_larger_grant_neither_counts_nor_changes_the_token)
 {
     token_round r(3, block);
@@ -176,8 +177,8 @@ BOOST_AUTO_TEST_CASE(a_late_equal_grant_counts_at_once)
     BOOST_TEST(all_write_backs(r).size() == 1u); // the other one still joins
 }
 
-// After the verdict it gives the lease a node to spare.
-BOOST_AUTO_TEST_CASE(a_late_smaller_grant_is_raised)
+// After the verdict it gives the lease a spare node.
+BOOST_AUTO_TEST_CASE(a_late_smaller_grant_gets_a_write_back)
 {
     token_round r(3, block);
     r.record_grant(0, 100);
@@ -194,9 +195,9 @@ BOOST_AUTO_TEST_CASE(a_late_smaller_grant_is_raised)
     BOOST_TEST(r.token() == 100u);
 }
 
-// A node that does not hold the key any more is as good as a refusal; a silent one is unreachable,
-// and counts when its answer comes late.
-BOOST_AUTO_TEST_CASE(tells_a_raise_that_is_lost_from_one_without_an_answer)
+// A node that no longer holds the key counts as a refusal. A silent one is unreachable, and counts
+// when its answer comes late.
+BOOST_AUTO_TEST_CASE(a_write_back_that_finds_no_key_or_is_not_answered)
 {
     token_round lost(3, block);
     lost.record(1, vote::refused);
@@ -219,8 +220,8 @@ BOOST_AUTO_TEST_CASE(tells_a_raise_that_is_lost_from_one_without_an_answer)
     BOOST_TEST(silent.judge() == verdict::acquired);
 }
 
-// A node of which nothing was known may still answer: then it waits for its raise like any other.
-BOOST_AUTO_TEST_CASE(a_grant_after_unknown_is_open_until_it_is_raised)
+// A node whose vote was unknown may still answer: then its write-back is due like any other.
+BOOST_AUTO_TEST_CASE(a_smaller_grant_after_unknown_is_open_until_its_write_back)
 {
     token_round r(3, block);
     r.record(1, vote::unknown);
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_grant_after_unknown_is_open_until_it_is_raised)
     BOOST_TEST(r.judge() == verdict::acquired);
 }
 
-// Of four nodes three make a majority, and the largest of the three is the token.
+// Three of four nodes make a majority, and the largest of the three grants is the token.
 BOOST_AUTO_TEST_CASE(an_even_number_of_nodes)
 {
     token_round r(4, block);
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(fifteen_nodes)
     BOOST_TEST(!r.counts(8));
 }
 
-// As long as all that grant do so alike, it is an vote_round: for all that up to four nodes say.
+// As long as all grants are equal, it is a vote_round: for all answers of up to four nodes.
 BOOST_AUTO_TEST_CASE(votes_are_judged_as_in_a_round_without_tokens)
 {
     for (std::size_t n = 1; n <= 4; ++n) {
@@ -287,9 +288,8 @@ BOOST_AUTO_TEST_CASE(votes_are_judged_as_in_a_round_without_tokens)
     }
 }
 
-// Every order in which three and four nodes can grant, three blocks that reach into each other, and
-// all that those who are raised can answer: only who has stored the end of the token's block
-// counts.
+// Every order of the grants of three and four nodes, three overlapping blocks, and all answers to
+// write-backs: a node counts only if it has stored the end of the token's block.
 BOOST_AUTO_TEST_CASE(counts_exactly_those_that_store_the_token)
 {
     for (std::size_t n = 3; n <= 4; ++n) {

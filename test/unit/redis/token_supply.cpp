@@ -13,7 +13,7 @@ using holdfast::redis::tokens_in_ms;
 namespace {
 
 constexpr std::uint64_t a = 1, b = 2, shares_with_a = 1025;
-constexpr std::int64_t noon = 1'700'000'000'000; // by a clock of nodes, in ms
+constexpr std::int64_t noon = 1'700'000'000'000; // the clock of the nodes, in ms
 
 constexpr std::uint64_t at(std::int64_t ms)
 {
@@ -24,8 +24,8 @@ constexpr std::uint64_t at(std::int64_t ms)
 
 BOOST_AUTO_TEST_SUITE(redlock_token_supply)
 
-// What is wanted follows the clock, and is beyond all that was published.
-BOOST_AUTO_TEST_CASE(the_least_that_is_wanted)
+// The floor follows the clock, and is greater than everything that was published.
+BOOST_AUTO_TEST_CASE(the_least_token_that_is_wanted)
 {
     token_supply s;
     BOOST_TEST(s.floor(a, 0) == 0u);
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(the_least_that_is_wanted)
     BOOST_TEST(s.floor(a, 0) == at(noon) + 8);
 }
 
-// Of two resources in one place, that one is remembered which is ahead.
+// Of two resources that share an entry, the one that is ahead is remembered.
 BOOST_AUTO_TEST_CASE(little_is_remembered)
 {
     token_supply s;
@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(little_is_remembered)
     BOOST_TEST(s.floor(a, noon) == at(noon));
 }
 
-// Fewer tokens for who is alone than for those who follow each other, and the fewer the further
-// they are ahead of the clock.
+// A claim without local waiters gets fewer tokens than one with them, and the further the tokens
+// are ahead of the clock, the fewer.
 BOOST_AUTO_TEST_CASE(blocks_shrink)
 {
     token_supply s;
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(blocks_shrink)
     BOOST_TEST(s.block(a, noon + 30, true) > 512u);
 }
 
-// However often a resource is granted, and whoever follows whom: its tokens stay where the clock
-// is, as long as there are no more than a million a second of them.
+// The tokens of a resource stay near the clock, however often it is granted or transferred, up to a
+// million tokens a second.
 BOOST_AUTO_TEST_CASE(tokens_do_not_outrun_the_clock)
 {
     token_supply s;

@@ -1,4 +1,4 @@
-// Nodes that are of no use as an queue_node, for a while.
+// Nodes that cannot serve as a queue node for a while.
 #include "redis/unfit_queue_nodes.hpp"
 
 #include "support/times.hpp"
@@ -16,7 +16,7 @@ using redis::unfit_queue_nodes;
 constexpr std::uint64_t resource = 5, owner = 77, another = 78;
 constexpr core::time_point later = start + 600ms;
 
-BOOST_AUTO_TEST_SUITE(unfit_arbiters_memory)
+BOOST_AUTO_TEST_SUITE(unfit_queue_nodes_memory)
 
 // An owner that was seen for the first time may be about to ask the other nodes.
 BOOST_AUTO_TEST_CASE(a_stale_key_counts_for_a_moment_at_first)
@@ -30,8 +30,8 @@ BOOST_AUTO_TEST_CASE(a_stale_key_counts_for_a_moment_at_first)
     BOOST_TEST(!unfit.knows_stale(resource + 1, 1, start));
 }
 
-// One that has not moved for longer than any attempt takes is dead.
-BOOST_AUTO_TEST_CASE(then_until_it_ends)
+// A key that has not changed for longer than any attempt takes belongs to a dead owner.
+BOOST_AUTO_TEST_CASE(a_stale_key_then_counts_until_it_ends)
 {
     unfit_queue_nodes unfit;
     unfit.note_stale(resource, 1, owner, later + 3s, start);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(then_until_it_ends)
     BOOST_TEST(!unfit.knows_stale(resource, 1, later + 10s));
 }
 
-BOOST_AUTO_TEST_CASE(another_owner_is_another_matter)
+BOOST_AUTO_TEST_CASE(another_owner_counts_for_a_moment_again)
 {
     unfit_queue_nodes unfit;
     unfit.note_stale(resource, 1, owner, later + 3s, start);
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(another_owner_is_another_matter)
     BOOST_TEST(!unfit.knows_stale(resource, 1, later + 100ms));
 }
 
-BOOST_AUTO_TEST_CASE(it_ends_earlier)
+BOOST_AUTO_TEST_CASE(a_stale_key_ends_or_is_forgotten)
 {
     unfit_queue_nodes unfit;
     unfit.note_stale(resource, 1, owner, start + 3ms, start);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(it_ends_earlier)
     BOOST_TEST(!unfit.knows_stale(resource, 1, start));
 }
 
-// A key that changes hands has its new owner for a moment only, without being confirmed.
+// A key that changes hands has a new, unconfirmed owner only for a moment.
 BOOST_AUTO_TEST_CASE(owners_that_have_settled)
 {
     unfit_queue_nodes unfit;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(owners_that_have_settled)
     BOOST_TEST(!unfit.knows_stale(resource, 1, start + 32ms));
 }
 
-// What the queue is, the key does not change.
+// A change of the key does not make the queue usable.
 BOOST_AUTO_TEST_CASE(a_queue_that_cannot_be_used)
 {
     unfit_queue_nodes unfit;

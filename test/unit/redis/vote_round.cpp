@@ -50,8 +50,8 @@ bool acquired(const vote_round& r)
     return r.judge() == verdict::acquired || r.judge_now() == verdict::acquired;
 }
 
-// How many ways there are in which both of two clients acquire, over everything that the nodes from
-// `node` on can say to the two of them. No node grants to both.
+// The number of ways in which both of two clients acquire, over all answers of the nodes from
+// `node` on to the two of them. No node grants to both.
 std::size_t both_acquire(vote_round a, vote_round b, std::size_t node, std::size_t nodes)
 {
     if (node == nodes)
@@ -77,7 +77,7 @@ struct outcomes {
     bool may_acquire = false, may_fail = false;
 };
 
-// What can still come of a round, by trying everything that those who are silent may say.
+// The possible outcomes of a round, found by trying all answers of the silent nodes.
 void complete(const vote_round& r, std::size_t node, std::size_t nodes, outcomes& found)
 {
     while (node < nodes && r.of(node) != vote::pending)
@@ -98,31 +98,31 @@ void complete(const vote_round& r, std::size_t node, std::size_t nodes, outcomes
 
 BOOST_AUTO_TEST_SUITE(redlock_acquire_round)
 
-// Two majorities have a node in common, and what blocks leaves no majority, for every number of
-// nodes that we take.
+// Two majorities have a node in common, and a blocking set leaves no majority, for every supported
+// number of nodes.
 BOOST_AUTO_TEST_CASE(two_majorities_meet)
 {
     for (std::size_t n = 1; n <= max_nodes; ++n) {
         BOOST_TEST_CONTEXT(n << " nodes")
         {
             BOOST_TEST(2 * majority(n) > n);
-            BOOST_TEST(2 * (majority(n) - 1) <= n); // no larger than it must be
+            BOOST_TEST(2 * (majority(n) - 1) <= n); // no larger than necessary
             BOOST_TEST(n - blocking(n) < majority(n));
             BOOST_TEST(n - (blocking(n) - 1) >= majority(n));
         }
     }
 }
 
-// Whatever the nodes say, and as long as no node grants to both, two clients never both acquire:
-// tried for everything that one to five nodes can say to two clients.
+// As long as no node grants to both, two clients never both acquire: tried for all answers of one
+// to five nodes to two clients.
 BOOST_AUTO_TEST_CASE(never_two_holders)
 {
     for (std::size_t n = 1; n <= 5; ++n)
         BOOST_TEST(both_acquire(vote_round(n), vote_round(n), 0, n) == 0u, n << " nodes");
 }
 
-// A round is decided exactly when nothing that is still to be said can change whether it is won.
-BOOST_AUTO_TEST_CASE(decides_as_soon_as_and_not_before_the_rest_cannot_matter)
+// A round is decided exactly when no outstanding answer can change whether it is won.
+BOOST_AUTO_TEST_CASE(decides_exactly_when_the_remaining_answers_cannot_matter)
 {
     for (std::size_t n = 1; n <= 5; ++n) {
         for_all_votes(n, [n](const std::vector<vote>& votes) {
@@ -137,8 +137,8 @@ BOOST_AUTO_TEST_CASE(decides_as_soon_as_and_not_before_the_rest_cannot_matter)
     }
 }
 
-// With all votes in, and also when silence is taken for an answer, there is no draw: not for an
-// even number of nodes either.
+// With all votes in, or with silence counted as an answer, there is no draw, not even for an even
+// number of nodes.
 BOOST_AUTO_TEST_CASE(a_full_round_is_never_undecided)
 {
     for (std::size_t n = 1; n <= 6; ++n) {
@@ -151,7 +151,8 @@ BOOST_AUTO_TEST_CASE(a_full_round_is_never_undecided)
     }
 }
 
-// Half of an even number of nodes is a refusal as soon as the other half has granted to another.
+// Half of an even number of nodes is a refusal as soon as the other half has granted to another
+// client.
 BOOST_AUTO_TEST_CASE(a_tie_is_contended)
 {
     for (std::size_t n = 2; n <= 14; n += 2) {
@@ -166,8 +167,8 @@ BOOST_AUTO_TEST_CASE(a_tie_is_contended)
     }
 }
 
-// Refusals are contention; a resource is called unreachable only when the nodes that could not be
-// asked, or did not answer, are enough to prevent a majority by themselves.
+// Refusals are contention. A resource is unreachable only when the nodes that could not be asked,
+// or did not answer, are enough to prevent a majority by themselves.
 BOOST_AUTO_TEST_CASE(tells_contended_from_unreachable)
 {
     using votes = std::vector<vote>;
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(tells_contended_from_unreachable)
     BOOST_TEST(round_of(votes{failed, failed, failed}).judge() == verdict::unreachable);
 }
 
-// The latest word of a node counts, so a late grant is one, and the counts follow.
+// The latest vote of a node counts, so a late grant is a grant, and the counts follow.
 BOOST_AUTO_TEST_CASE(a_late_answer_replaces_unknown)
 {
     vote_round r(3);
@@ -202,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_late_answer_replaces_unknown)
     BOOST_TEST(r.of(2) == vote::granted);
 }
 
-// What it has said is not enough any more, or not good enough: everything is open again.
+// Its earlier vote is no longer enough: the round is open again.
 BOOST_AUTO_TEST_CASE(a_node_that_is_asked_for_more_is_pending_again)
 {
     vote_round r(3);
