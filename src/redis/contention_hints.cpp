@@ -16,7 +16,7 @@ constexpr std::size_t most_remembered = 4096;
 
 void contention_hints::note(std::uint64_t resource_hash, core::time_point now)
 {
-    if (known_.size() >= most_remembered)
+    if (known_.size() >= most_remembered && !known_.contains(resource_hash))
         known_.clear();
     known_[resource_hash].seen = now;
 }

@@ -35,9 +35,10 @@ std::uint64_t name_of(std::uint64_t resource_hash, std::size_t node) noexcept
 
 unfit_queue_nodes::memory& unfit_queue_nodes::at(std::uint64_t resource_hash, std::size_t node)
 {
-    if (known_.size() >= most_remembered)
+    const std::uint64_t name = name_of(resource_hash, node);
+    if (known_.size() >= most_remembered && !known_.contains(name))
         known_.clear();
-    return known_[name_of(resource_hash, node)];
+    return known_[name];
 }
 
 const unfit_queue_nodes::memory* unfit_queue_nodes::find(

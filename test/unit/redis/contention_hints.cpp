@@ -107,6 +107,15 @@ BOOST_AUTO_TEST_CASE(bounded_memory_of_contention)
     BOOST_TEST(known.knows(99'999, start));
 }
 
+BOOST_AUTO_TEST_CASE(a_full_memory_of_contention_keeps_all_when_one_is_noted_again)
+{
+    contention_hints known;
+    for (std::uint64_t i = 0; i < 4096; ++i)
+        known.note(i, start);
+    known.note(7, start);
+    BOOST_TEST(known.knows(0, start));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace

@@ -99,6 +99,18 @@ BOOST_AUTO_TEST_CASE(bounded_memory)
     BOOST_TEST(unfit.knows_no_queue(99'999, 0, start));
 }
 
+// What is known of a resource is not lost because it is noted once more.
+BOOST_AUTO_TEST_CASE(a_full_memory_keeps_what_is_noted_again)
+{
+    unfit_queue_nodes unfit;
+    unfit.note_owner(resource, 1, owner, start);
+    for (std::uint64_t i = 0; i < 4095; ++i)
+        unfit.note_no_queue(1000 + i, 0, start);
+    unfit.note_stale(resource, 1, owner, core::never, later); // seen for longer than any attempt
+    BOOST_TEST(unfit.knows_stale(resource, 1, later + 1s));
+    BOOST_TEST(unfit.knows_no_queue(1000, 0, start));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
