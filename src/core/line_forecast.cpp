@@ -13,7 +13,7 @@ constexpr duration window = std::chrono::milliseconds(100);
 constexpr double forgetting = 0.95;
 
 // The part of its wait that a newcomer may be predicted to spend in a line that lasts.
-constexpr double part_of_wait = 0.5;
+constexpr double part_of_wait = 0.25;
 
 } // namespace
 
@@ -26,9 +26,9 @@ void line_forecast::began(time_point now) noexcept
 
 void line_forecast::admitted(time_point now) noexcept
 {
-    ++in_window_;
     if (window_began_ != never && now - window_began_ >= window)
         end_window(now);
+    ++in_window_;
 }
 
 void line_forecast::end_window(time_point now) noexcept

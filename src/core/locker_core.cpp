@@ -49,7 +49,8 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
     if (closing_)
         refusal = errc::closed;
     else if (queues_.waiting() >= max_waiting_ ||
-             (forecast_.refuses(in_line_, in_line, now) && !queues_.contains(resource)))
+             (!admission_.is_cut_off() && forecast_.refuses(in_line_, in_line, now) &&
+                 !queues_.contains(resource)))
         refusal = errc::overloaded;
     if (refusal != errc{}) {
         emit({.kind = effect_kind::wait_ended, .reason = refusal, .tag = tag});

@@ -83,7 +83,8 @@ bool locker_core::admit_next(time_point now)
             q->last_error = errc::overloaded;
             continue;
         }
-        forecast_.admitted(now);
+        if (!admission_.is_cut_off()) // what is tried then says nothing of the rate
+            forecast_.admitted(now);
         ask(id, now);
         return true;
     }

@@ -100,7 +100,8 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
 bool acquisition::say_again(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->is_open())
+    if (c == nullptr || !c->is_open() ||
+        (r.kind == request_kind::acquire && !dialect_.acquires_by_script()))
         return false;
     if (r.kind == request_kind::write_back) {
         write_back(r.reference, c->fence->round.write_back_of(node), true, now);

@@ -149,7 +149,7 @@ public:
     bool everywhere = false;                 // it is in all queues, or is to join them
     bool others_first = false;               // another client has the queue node's key, or got ours
     std::uint8_t looks = 0;                  // probes under way: whether other processes wait
-    std::uint8_t late = 0;                   // nodes to which requests of this stage were sent late
+    std::uint8_t late = 0;                   // requests of this stage that were sent late
     bool looked_in_vain = false;             // other processes wait, or that is unknown
     bool ends_turns = false; // its release ends the turns of this process: their time is up
     bool stays_out = false;  // it keeps out of an open window

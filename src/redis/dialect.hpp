@@ -41,7 +41,8 @@ struct place_answer {
 // The differences between plain and fenced mode: the names of keys, how a request is encoded, and
 // how its reply is read. Also the requests that are the same in both.
 //
-// An encoded request stays valid until the next one is encoded.
+// An encoded request, and the name of a lock or of a queue, stays valid until the next call that
+// encodes, names or reads.
 class dialect {
 public:
     virtual ~dialect() = default;
@@ -66,6 +67,8 @@ public:
     virtual void on_reply(std::size_t, const request&, reply, core::time_point) {}
 
     // `acquire` to several nodes: first the part that is the same for all, then the whole for each.
+    // Whether `acquire` calls a script, which a node may have forgotten.
+    virtual bool acquires_by_script() const noexcept = 0;
     virtual void begin_acquire(const claim& c, bool by_text, core::time_point now) = 0;
     virtual std::string_view acquire_at(std::size_t node) = 0;
     virtual std::string_view confirm(

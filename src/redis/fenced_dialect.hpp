@@ -27,6 +27,7 @@ public:
     void on_down(std::size_t node) noexcept override { clock_.forget(node); }
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
 
+    bool acquires_by_script() const noexcept override { return true; }
     void begin_acquire(const claim& c, bool by_text, core::time_point now) override;
     std::string_view acquire_at(std::size_t node) override;
     std::string_view confirm(

@@ -21,7 +21,7 @@ public:
     void ask(core::claim_id id, core::time_point now);
     // The claim that the answer is about, or 0.
     core::claim_id on_reply(std::size_t node, const request& r, reply answer);
-    // What is known by now; nullptr if no node was asked.
+    // What is known by now; nullptr if no survey is under way.
     const owner_survey* find(const claim& c) const noexcept;
     void end(claim& c) noexcept;
 

@@ -309,6 +309,13 @@ void life_cycle::on_down(std::size_t node, time_point now)
     });
 }
 
+void life_cycle::on_repaired(claim_id id)
+{
+    const claim& c = claims_[id];
+    if (c.stage == stage::cleaning && !c.may_hold_any())
+        forget(id);
+}
+
 // Asks every node that may hold our key to delete it, and remembers the claim until all have done
 // so, or until the key has expired.
 void life_cycle::clean(claim_id id, time_point now)

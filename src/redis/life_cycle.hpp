@@ -72,8 +72,8 @@ public:
     void on_sent_late(core::claim_id id, bool renews, core::time_point now);
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);
-    // The state of a claim has changed: ends its stage if possible.
-    void settle(core::claim_id id, core::time_point now);
+    // A node has answered a repair, or will not.
+    void on_repaired(core::claim_id id);
 
     core::time_point wake_at() const noexcept
     {
@@ -87,6 +87,7 @@ private:
     void count_vote(
         claim& c, std::size_t node, const request& r, const ballot& b, core::time_point now);
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
+    void settle(core::claim_id id, core::time_point now); // by its stage
     void settle_attempt(core::claim_id id, core::time_point now);
     void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
     void grant(core::claim_id id, core::time_point valid_until);

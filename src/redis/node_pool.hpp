@@ -49,6 +49,7 @@ public:
     // Why an unreachable node is down, if the reason is an errc.
     errc why_down(std::size_t node) const noexcept;
     // The node has answered with a reply of the wrong type.
+    // Its owner is told of all its requests, and may forget claims, before this returns.
     void fail(std::size_t node, core::time_point now);
     // The name of another node that is the same server, or an empty string.
     std::string duplicate_of(std::size_t node) const;

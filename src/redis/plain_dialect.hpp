@@ -14,6 +14,7 @@ public:
     std::string_view queue_of(const claim& c) override;
     bool has_polling_clients() const noexcept override { return true; }
 
+    bool acquires_by_script() const noexcept override { return false; }
     void begin_acquire(const claim& c, bool by_text, core::time_point now) override;
     std::string_view acquire_at(std::size_t node) override;
     std::string_view confirm(

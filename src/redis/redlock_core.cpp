@@ -167,7 +167,7 @@ void redlock_core::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::repair: {
         const vote v = vote_of(answer);
         if (renewals_.on_repaired(node, r.reference, v))
-            life_.settle(r.reference, now);
+            life_.on_repaired(r.reference);
         if (v == vote::unknown)
             nodes_.fail(node, now);
         return;
@@ -227,7 +227,7 @@ void redlock_core::on_orphaned(std::size_t node, const request& r, time_point no
         return renewals_.end(node, r.reference);
     case request_kind::repair:
         if (renewals_.on_repaired(node, r.reference, vote::unknown))
-            life_.settle(r.reference, now);
+            life_.on_repaired(r.reference);
         return;
     case request_kind::type:
     case request_kind::time_left:

@@ -93,6 +93,27 @@ BOOST_AUTO_TEST_CASE(a_newcomer_that_cannot_be_served_within_its_wait_is_refused
     BOOST_TEST(effects() == "");
 }
 
+// While no node answers, the few attempts that are made say nothing of the rate. Newcomers wait:
+// the nodes may come back in time.
+BOOST_AUTO_TEST_CASE(an_outage_refuses_no_newcomer)
+{
+    fill();
+    for (std::uint64_t tag = 1000; tag < 4000; ++tag)
+        acquire(tag, "l" + std::to_string(tag), 100s);
+    for (int i = 0; i < 200; ++i) {
+        pass(1ms);
+        grant(store.attempts());
+    }
+    for (claim_id id = 1; id <= 100; ++id) {
+        pass(10ms);
+        store.refuse(id, errc::unreachable);
+        locker.wake(now);
+    }
+    effects();
+    acquire(5001, "A", 200ms);
+    BOOST_TEST(effects() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
 {
     fill();
