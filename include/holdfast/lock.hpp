@@ -58,9 +58,9 @@ public:
     ///   waiting cannot help. At once, which for `key_conflict` means a few round trips. But where
     ///   the nodes are in quarantine, `fencing_unavailable` comes at the end of `wait`.
     /// - `errc::overloaded`  the nodes or this process were too busy for an attempt within `wait`.
-    ///   At once if that has lasted for longer than `wait`, and so many calls wait that a quarter
-    ///   of `wait` would be over before an attempt; and if more than `locker_options::max_waiting`
-    ///   calls wait.
+    ///   At once if so many calls wait that `wait` would be over before an attempt, or a quarter of
+    ///   it where that has lasted for longer than `wait`; and if more than
+    ///   `locker_options::max_waiting` calls wait.
     /// - `errc::closed`  the locker was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
     ///

@@ -13,7 +13,10 @@ constexpr duration window = std::chrono::milliseconds(100);
 constexpr double forgetting = 0.95;
 
 // The part of its wait that a newcomer may be predicted to spend in a line that lasts.
-constexpr double part_of_wait = 0.25;
+constexpr double part_of_wait = 0.25, whole_wait = 1.0;
+
+// A rate that has become so much larger since the window before may go on growing.
+constexpr double growth = 1.1;
 
 } // namespace
 
@@ -34,7 +37,9 @@ void line_forecast::admitted(time_point now) noexcept
 void line_forecast::end_window(time_point now) noexcept
 {
     const double seconds = std::chrono::duration<double>(now - window_began_).count();
-    rate_ = std::max(rate_ * forgetting, static_cast<double>(in_window_) / seconds);
+    const double measured = static_cast<double>(in_window_) / seconds;
+    growing_ = measured > rate_ * growth;
+    rate_ = std::max(rate_ * forgetting, measured);
     window_began_ = now;
     in_window_ = 0;
 }
@@ -46,8 +51,11 @@ bool line_forecast::refuses(
     if (rate_ == 0 || length == 0 || standing_since_ == never)
         return false;
     const seconds allowed(wait);
-    return seconds(now - standing_since_) >= allowed &&
-           static_cast<double>(length) > rate_ * allowed.count() * part_of_wait;
+    const bool lasts = seconds(now - standing_since_) >= allowed;
+    if (!lasts && growing_)
+        return false;
+    return static_cast<double>(length) >
+           rate_ * allowed.count() * (lasts ? part_of_wait : whole_wait);
 }
 
 } // namespace holdfast::core

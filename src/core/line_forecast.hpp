@@ -13,7 +13,9 @@ namespace holdfast::core {
 // what they cost is missing for the rest.
 //
 // How long a newcomer would stand in line is predicted from the length of the line and the rate at
-// which it moves.
+// which it moves. While the rate still grows, as it does when a burst begins, only a line that
+// lasts is judged. Otherwise a newcomer is refused if its whole wait would be over before it is
+// admitted, and under a lasting overload if a quarter of it would be.
 //
 // Source: B. Maurer, "Fail at Scale", ACM Queue 13(8), 2015 (controlled delay: a short limit once
 // the queue has been standing for an interval).
@@ -30,7 +32,8 @@ public:
 private:
     void end_window(time_point now) noexcept;
 
-    double rate_ = 0; // admissions a second while others wait; 0: not known
+    double rate_ = 0;      // admissions a second while others wait; 0: not known
+    bool growing_ = false; // the rate, until the last window ended
     std::size_t in_window_ = 0;
     time_point window_began_ = never, standing_since_ = never;
 };

@@ -43,12 +43,20 @@ BOOST_AUTO_TEST_CASE(nobody_is_refused_before_the_rate_is_known)
     BOOST_TEST(!refuses(1'000'000, 1ms));
 }
 
-// It may be served within its wait: the rate may grow.
-BOOST_AUTO_TEST_CASE(a_burst_refuses_nobody)
+// It may be served within its wait: the rate still grows.
+BOOST_AUTO_TEST_CASE(a_burst_refuses_nobody_while_the_rate_grows)
 {
     line.began(now);
-    admit(200);
-    BOOST_TEST(!refuses(1'000'000, 201ms));
+    admit(150);
+    BOOST_TEST(!refuses(1'000'000, 1s));
+}
+
+BOOST_AUTO_TEST_CASE(a_burst_refuses_those_that_cannot_be_admitted_within_their_whole_wait)
+{
+    line.began(now);
+    admit(300); // 1,000 a second
+    BOOST_TEST(!refuses(999, 1s));
+    BOOST_TEST(refuses(1'001, 1s));
 }
 
 BOOST_AUTO_TEST_CASE(a_line_that_stands_for_longer_than_a_wait_is_kept_short)
@@ -57,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_stands_for_longer_than_a_wait_is_kept_short)
     admit(1000); // 1,000 a second
     BOOST_TEST(!refuses(249, 1s));
     BOOST_TEST(refuses(251, 1s));
-    BOOST_TEST(!refuses(8'999, 10s)); // for this one it is a burst
+    BOOST_TEST(!refuses(9'999, 10s)); // for this one it is a burst
     BOOST_TEST(!refuses(1'000'000'000, holdfast::forever));
     line.ended();
     line.began(now);
