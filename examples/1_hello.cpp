@@ -22,7 +22,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// A placeholder for the work: read the stock, write it back.
+// Stands for your own work: read the stock, write it back.
 asio::awaitable<void> deduct_stock()
 {
     const auto executor = co_await asio::this_coro::executor;

@@ -31,7 +31,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// A placeholder for your Redis client: sends bytes, returns the first line of the reply.
+// Stands for your own Redis client: sends bytes, returns the first line of the reply.
 class shop {
 public:
     explicit shop(asio::any_io_executor executor) : socket_(std::move(executor)) {}
