@@ -34,6 +34,15 @@ struct round_fixture : collaborator_fixture {
         };
     }
 
+    holdfast::core::claim_id hold(char token)
+    {
+        const auto id = begin(token);
+        rounds.open(id, now);
+        run();
+        claims[id].stage = claim_stage::held;
+        return id;
+    }
+
     acquisition rounds{claims, pool, dialect};
 };
 
@@ -112,10 +121,7 @@ BOOST_FIXTURE_TEST_CASE(cleanup_deletes_keys_that_nodes_may_hold, round_fixture)
 
 BOOST_FIXTURE_TEST_CASE(a_renewal_finds_and_repairs_a_lost_key, round_fixture)
 {
-    const auto id = begin('x');
-    rounds.open(id, now);
-    run();
-    claims[id].stage = claim_stage::held;
+    const auto id = hold('x');
     renewals kept(claims, pool, dialect);
     std::size_t reports = 0;
     handle = [&](std::size_t node, const request& r, reply answer) {
@@ -157,10 +163,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_reports_when_a_majority_will_be_free, collaborat
 
 BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixture)
 {
-    const auto id = begin('x');
-    rounds.open(id, now);
-    run();
-    claims[id].stage = claim_stage::held;
+    const auto id = hold('x');
     waiter_probe probe(claims, pool, dialect);
     int none_waits = 0;
     handle = [&](std::size_t node, const request& r, reply answer) {
