@@ -37,10 +37,11 @@ std::uint64_t commands(scene& s, std::size_t locker)
 }
 
 // Enough for the polls of one waiter during a turn, but fewer than an attempt on five nodes needs:
-// five requests and five deletions. A waiter polls once every 32 ms at most.
+// five requests and five deletions. A waiter polls once every 32 ms at most. If a poll finds that
+// it is the first now, it asks all nodes for the owner, and one for notifications.
 std::uint64_t most_polls(steady::time_point began)
 {
-    return 3u * (1u + static_cast<std::uint64_t>((steady::now() - began) / 32ms));
+    return 7u + 3u * static_cast<std::uint64_t>((steady::now() - began) / 32ms);
 }
 
 // Waits until a locker sends no more requests: the deletions after an attempt are done.
@@ -52,6 +53,19 @@ task becomes_quiet(scene& s, std::size_t locker)
         before = commands(s, locker);
         co_await pause(20ms);
         now = commands(s, locker);
+    }
+}
+
+// Acquires the resource at all nodes. A majority is enough for a lease: a waiter that reached the
+// last node before the holder would have its key there and no majority, and could lose its place.
+task hold_everywhere(scene& s, cluster& c, lease& held)
+{
+    held = co_await s.lock(0, patient()).acquire();
+    const auto deadline = steady::now() + in_time;
+    for (auto& node : c.nodes) {
+        while (node.command({"EXISTS", s.resource}) != "1" && steady::now() < deadline)
+            co_await pause(1ms);
+        BOOST_TEST(node.command({"EXISTS", s.resource}) == "1");
     }
 }
 
@@ -96,7 +110,8 @@ task becomes_done(const call<lease>& one, const call<lease>& other)
 task take_turns(scene& s, cluster& c)
 {
     constexpr std::size_t lockers = 4;
-    lease held = co_await s.lock(0, patient()).acquire();
+    lease held;
+    co_await hold_everywhere(s, c, held);
     std::deque<call<lease>> waits(lockers);
     for (std::size_t i = 1; i < lockers; ++i) {
         co_await wait_in_the_queue(s, c, i, waits[i]);
@@ -131,7 +146,8 @@ BOOST_AUTO_TEST_CASE(a_release_hands_off_to_the_next_process)
 
 task lose_the_queue(scene& s, cluster& c)
 {
-    lease held = co_await s.lock(0, patient()).acquire();
+    lease held;
+    co_await hold_everywhere(s, c, held);
     call<lease> wait;
     co_await wait_in_the_queue(s, c, 1, wait);
     c.command({"DEL", s.resource + ":holdfast:queue"});
@@ -181,7 +197,8 @@ BOOST_AUTO_TEST_CASE(an_overwritten_queue_costs_time_only)
 
 task lose_the_queue_node(scene& s, cluster& c, bool frozen)
 {
-    lease held = co_await s.lock(0, patient()).acquire();
+    lease held;
+    co_await hold_everywhere(s, c, held);
     call<lease> wait;
     co_await wait_in_the_queue(s, c, 1, wait);
     for (auto& node : c.nodes) {
@@ -279,7 +296,8 @@ std::vector<std::string> rights_of_the_readme()
 
 task use_everything(scene& s, cluster& c)
 {
-    lease held = co_await s.lock(0, patient()).acquire();
+    lease held;
+    co_await hold_everywhere(s, c, held);
     call<lease> first, second;
     co_await wait_in_the_queue(s, c, 1, first);
     co_await wait_in_the_queue(s, c, 2, second);
