@@ -27,16 +27,21 @@ public:
     {
         while (!abandoned_.empty() && abandoned_.front() <= now)
             abandoned_.pop();
-        return has_room() && now >= closed_until_;
+        return !held_back_ && has_room() && now >= closed_until_;
     }
     // When the next attempt may begin, if that depends on time only. `never`: another attempt has
-    // to end first.
+    // to end first, or the process has to catch up.
     time_point opens_at() const noexcept
     {
+        if (held_back_)
+            return never;
         if (has_room())
             return closed_until_;
         return abandoned_.empty() ? never : abandoned_.front();
     }
+    // Makes no attempts while this process does not keep up with its own results: more of them would
+    // only wait for their handlers.
+    void hold_back(bool is_late) noexcept { held_back_ = is_late; }
     // The delay to expect of an answer now, with some reserve.
     duration expected_delay() const noexcept;
 
@@ -76,6 +81,7 @@ private:
     bool starting_ = true; // until the bound was too large for the first time
     time_point shrunk_at_ = long_ago;
     time_point closed_until_ = long_ago;
+    bool held_back_ = false;
     unsigned failures_ = 0;
     duration usual_delay_{};
     duration shortest_ = duration::max(), shortest_before_ = duration::max();

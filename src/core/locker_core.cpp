@@ -10,6 +10,9 @@ namespace {
 // How long a closing locker keeps its connections for the clean-up when nothing is held any more.
 constexpr duration closing_patience = std::chrono::milliseconds(500);
 
+// No new attempts are made while results wait for longer than this for their handlers.
+constexpr duration longest_lag = std::chrono::milliseconds(50);
+
 // The pause after a refused attempt that finds no room in the backend's queues.
 constexpr duration crowded_pause = std::chrono::seconds(1);
 
@@ -110,6 +113,13 @@ void locker_core::close(time_point now)
         arm(id);
     }
     absorb(now);
+}
+
+bool locker_core::note_lag(duration lag) noexcept
+{
+    const bool late = lag > longest_lag;
+    admission_.hold_back(late);
+    return late;
 }
 
 void locker_core::wake(time_point now, time_point heard)

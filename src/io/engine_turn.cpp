@@ -12,13 +12,17 @@ namespace {
 // A node that keeps sending must not delay the handling of timeouts for longer than this.
 constexpr core::duration longest_lag = std::chrono::seconds(1);
 
-constexpr std::size_t enough = 64; // handlers in one turn; then other work of the context may run
+// A turn runs handlers for so long; then other work of the context may run. The time is checked
+// after so many handlers.
+constexpr core::duration slice = std::chrono::microseconds(500);
+constexpr std::size_t few = 16;
 
 } // namespace
 
 // Wakes the core and follows its connections until nothing changes, then performs its effects.
 void engine::settle(core::time_point now)
 {
+    late_ = core_.note_lag(operations_.lag(now));
     core::time_point heard = now;
     if (core_.wake_at() <= now) {
         for (link& l : links_)
@@ -167,7 +171,8 @@ void engine::after_call(core::time_point now)
 void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
     bool thrown = false;
-    for (std::size_t ran = 0; ran < enough && !thrown && operations_.has_finished(); ++ran) {
+    const core::time_point end = io::now() + slice;
+    for (std::size_t ran = 1; !thrown && operations_.has_finished(); ++ran) {
         std::unique_ptr<operation> op = operations_.next_finished();
         if (operations_.has_finished())
             schedule_turn();
@@ -176,8 +181,10 @@ void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
         deliver(std::move(op));
         thrown = handlers_thrown != before;
         lock.lock();
+        if (ran % few == 0 && io::now() >= end)
+            break;
     }
-    if (operations_.has_finished())
+    if (operations_.has_finished() || late_)
         schedule_turn();
 }
 

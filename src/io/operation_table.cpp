@@ -56,8 +56,19 @@ void operation_table::finish(operation& op, error_code ec)
         unlist(op);
     op.set_error(ec);
     const core::slot_id id = op.id;
-    finished_.push(std::move(under_way_[id]));
+    const bool refused = op.kind == operation_kind::acquire && ec;
+    (refused ? refused_ : finished_).push(std::move(under_way_[id]));
     under_way_.give_back(id);
+    lag_.finished();
+}
+
+std::unique_ptr<operation> operation_table::next_finished() noexcept
+{
+    refused_is_next_ = !refused_.empty() && (refused_is_next_ || finished_.empty());
+    operation_queue& next = refused_is_next_ ? refused_ : finished_;
+    refused_is_next_ = !refused_is_next_;
+    lag_.delivered();
+    return next.pop();
 }
 
 void operation_table::finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/slot_map.hpp"
+#include "io/delivery_lag.hpp"
 #include "io/operations.hpp"
 
 #include <memory>
@@ -57,8 +58,14 @@ public:
     void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
     void finish_all(operation_kind kind, error_code ec);
 
-    bool has_finished() const noexcept { return !finished_.empty(); }
-    std::unique_ptr<operation> next_finished() noexcept { return finished_.pop(); }
+    bool has_finished() const noexcept { return !finished_.empty() || !refused_.empty(); }
+    // The next for delivery: in turn one of the acquires that were not granted, and one of the
+    // others. Under overload most acquires are refused, and a lease must not wait behind them.
+    // Precondition: has_finished().
+    std::unique_ptr<operation> next_finished() noexcept;
+
+    // For how long finished operations wait for delivery. To be called regularly.
+    core::duration lag(core::time_point now) noexcept { return lag_.look(now); }
 
     // Removes and returns all operations, to be destroyed.
     std::vector<std::unique_ptr<operation>> take_all();
@@ -71,6 +78,9 @@ private:
     core::slot_map<std::unique_ptr<operation>> under_way_;
     std::vector<operation*> at_lease_; // by the index of the lease: its latest operation
     operation_queue finished_;
+    operation_queue refused_; // acquires that were not granted
+    bool refused_is_next_ = false;
+    delivery_lag lag_;
 };
 
 } // namespace holdfast::io

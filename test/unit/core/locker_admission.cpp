@@ -114,6 +114,22 @@ BOOST_AUTO_TEST_CASE(an_outage_refuses_no_newcomer)
     BOOST_TEST(effects() == "");
 }
 
+// The process is too busy to deliver its results. More leases would only wait for their handlers.
+BOOST_AUTO_TEST_CASE(no_attempt_is_made_while_results_wait_for_their_handlers)
+{
+    BOOST_TEST(!locker.note_lag(50ms));
+    acquire(1, "A");
+    BOOST_TEST(calls() == "attempt A");
+    BOOST_TEST(locker.note_lag(51ms));
+    acquire(2, "B");
+    locker.wake(now);
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(!locker.note_lag(0ms));
+    BOOST_TEST((locker.wake_at() <= now));
+    locker.wake(now);
+    BOOST_TEST(calls() == "attempt B");
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_for_a_place_ends_in_time_as_overloaded)
 {
     fill();
