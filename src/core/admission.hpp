@@ -39,8 +39,8 @@ public:
             return closed_until_;
         return abandoned_.empty() ? never : abandoned_.front();
     }
-    // Makes no attempts while this process does not keep up with its own results: more of them would
-    // only wait for their handlers.
+    // Makes no attempts while this process does not keep up with its own results: more of them
+    // would only wait for their handlers.
     void hold_back(bool is_late) noexcept { held_back_ = is_late; }
     // The delay to expect of an answer now, with some reserve.
     duration expected_delay() const noexcept;

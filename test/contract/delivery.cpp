@@ -83,6 +83,43 @@ BOOST_AUTO_TEST_CASE(several_blocked_handlers_do_not_delay_others_while_a_thread
     block_some(3, 4);
 }
 
+void keep_busy(std::chrono::milliseconds length)
+{
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
+// The first of `count` handlers is slow: results wait so long that the locker makes no attempts.
+// The last handler acquires once more.
+void be_slow(std::size_t count)
+{
+    scene s(memory(), 1);
+    lock_options options;
+    options.wait = 500ms;
+    const holdfast::lock later(s.locker(), unique_name(), options);
+    call<lease> wait;
+    std::vector<lease> all;
+    for (std::size_t i = 0; i < count; ++i)
+        holdfast::lock(s.locker(), unique_name()).acquire([&](error_code ec, lease granted) {
+            BOOST_TEST(!ec, ec.message());
+            all.push_back(std::move(granted));
+            if (all.size() == 1)
+                keep_busy(60ms);
+            if (all.size() == count)
+                later.acquire(wait.token());
+        });
+    run_until(s.io, [&] { return wait.done(); });
+    BOOST_TEST(!wait.error(), wait.error().message());
+}
+
+// The locker must go on when all results are delivered, even if nothing else happens then.
+BOOST_AUTO_TEST_CASE(a_slow_handler_delays_later_attempts_no_longer_than_it_runs)
+{
+    for (std::size_t count = 1; count <= 40; ++count)
+        be_slow(count);
+}
+
 struct failure : std::runtime_error {
     explicit failure(std::size_t n) : std::runtime_error("handler"), which(n) {}
     std::size_t which;

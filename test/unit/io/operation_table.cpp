@@ -32,7 +32,8 @@ struct table_fixture {
     {
         std::string subjects;
         while (table.has_finished())
-            subjects += (subjects.empty() ? "" : " ") + std::to_string(table.next_finished()->about);
+            subjects +=
+                (subjects.empty() ? "" : " ") + std::to_string(table.next_finished()->about);
         return subjects;
     }
 };
