@@ -77,7 +77,7 @@ private:
     benchmark::bystanders held_{locker_, prefix_};
     clock_type::time_point begin_{}, counted_from_{}, end_{};
     std::size_t due_ = 0, asked_ = 0; // since the beginning
-    std::size_t waiting_ = 0, passes_ = 0;
+    std::size_t waiting_ = 0;
     std::size_t arrived_ = 0, turned_away_ = 0; // in the counted time
     std::size_t late_ = 0;                      // granted, but after the wait
     double cpu_begin_ = 0;
@@ -162,12 +162,7 @@ asio::awaitable<void> arrivals::run()
     auto next_look = begin_;
     for (auto now = begin_; now < end_; now = clock_type::now()) {
         ask_for_all_due(now);
-        ++passes_;
         if (now >= next_look) {
-            auto st = locker_.stats();
-            static auto b = st; static std::size_t lastp = 0, lastasked = 0, lastlate=0;
-            std::fprintf(stderr, "t=%lld passes %zu asked %zu waiting %zu attempts %lu acq %lu late %zu\n", (long long)((now-begin_).count()/1000000), passes_-lastp, asked_-lastasked, waiting_, st.attempts-b.attempts, st.acquired-b.acquired, late_-lastlate);
-            b = st; lastp = passes_; lastasked = asked_; lastlate = late_;
             held_.look();
             next_look = now + bucket;
         }
