@@ -88,6 +88,7 @@ public:
     bool held(core::slot_id lease);
     void close();
     bool closed() const noexcept { return closed_; }
+    bool has_output() const; // for open connections
 
     // Runs a user's action after the delay, once the process can; never after a crash.
     void later(nanoseconds delay, std::function<void()> action);
@@ -118,7 +119,7 @@ private:
         core::time_point until = core::never; // as last reported to the referee
     };
 
-    core::connection& connection_of(std::size_t index);
+    core::connection& connection_of(std::size_t index) const;
     link* find(stream_id stream, std::size_t& index);
     void read(stream_id stream);
     void flush(std::size_t index);

@@ -34,9 +34,18 @@ error_code code_of(breakage how)
 
 } // namespace
 
-core::connection& process::connection_of(std::size_t index)
+core::connection& process::connection_of(std::size_t index) const
 {
     return *subject_->connections()[index];
+}
+
+bool process::has_output() const
+{
+    for (std::size_t i = 0; subject_ && i < links_.size(); ++i) {
+        if (links_[i].open && !connection_of(i).output().empty())
+            return true;
+    }
+    return false;
 }
 
 process::link* process::find(stream_id stream, std::size_t& index)

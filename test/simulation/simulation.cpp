@@ -22,6 +22,7 @@ constexpr nanoseconds time_to_recover = 15s;
 constexpr nanoseconds time_to_reconnect = 4s;
 
 // When all users are idle, keys of leases that were held without faults are deleted within this.
+constexpr nanoseconds longest_backlog = 1s;
 constexpr nanoseconds time_to_clean_up = 100ms; // plus the delay to a slow node
 
 constexpr nanoseconds time_to_close = 2s;
@@ -269,6 +270,12 @@ private:
             if (!u->idle())
                 judge_.fail(property::operations, u->name() + " is not done");
         }
+        // A slow node with small buffers takes requests one by one. It is not asked while it is
+        // late for longer than the limit.
+        time_.run_until(time_.now() + longest_backlog, [this] {
+            return std::none_of(processes_.begin(), processes_.end(),
+                [](const auto& p) { return p->has_output(); });
+        });
         // A node that has lost the release script is sent the deletion twice: three one-way delays.
         run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
