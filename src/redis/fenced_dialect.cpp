@@ -153,6 +153,8 @@ fence_answer fenced_dialect::hear(
         a.trouble = fence_trouble::far_ahead;
     if (c != nullptr && a.said == vote::granted && !is_storable(a, c->fence->block, now))
         a.trouble = fence_trouble::fast_clock;
+    else if (c != nullptr && a.said == vote::granted)
+        supply_.stored(c->hash, a.start + c->fence->block - 1);
     node_session& session = nodes_[node];
     if (a.said == vote::granted || a.said == vote::refused) {
         nodes_.set_quarantine(node, core::long_ago);

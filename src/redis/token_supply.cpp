@@ -24,27 +24,42 @@ std::uint64_t first_of(std::int64_t ms)
 
 void token_supply::published(std::uint64_t resource, std::uint64_t last) noexcept
 {
-    entry& e = entries_[resource % size];
-    if (e.resource == resource || e.last < last)
-        e = {resource, std::max(last, e.resource == resource ? e.last : 0)};
+    note({.resource = resource, .published = last, .stored = last});
 }
 
-std::uint64_t token_supply::last_of(std::uint64_t resource) const noexcept
+void token_supply::stored(std::uint64_t resource, std::uint64_t last) noexcept
+{
+    note({.resource = resource, .stored = last});
+}
+
+void token_supply::note(const entry& now_known) noexcept
+{
+    entry& e = entries_[now_known.resource % size];
+    if (e.resource != now_known.resource) {
+        if (e.stored < now_known.stored)
+            e = now_known;
+        return;
+    }
+    e.published = std::max(e.published, now_known.published);
+    e.stored = std::max(e.stored, now_known.stored);
+}
+
+token_supply::entry token_supply::known_of(std::uint64_t resource) const noexcept
 {
     const entry& e = entries_[resource % size];
-    return e.resource == resource ? e.last : 0;
+    return e.resource == resource ? e : entry{};
 }
 
 std::uint64_t token_supply::floor(std::uint64_t resource, std::int64_t clock) const noexcept
 {
-    const std::uint64_t last = last_of(resource);
+    const std::uint64_t last = known_of(resource).published;
     return std::max(first_of(clock), last == 0 ? 0 : last + 1);
 }
 
 std::uint64_t token_supply::block(
     std::uint64_t resource, std::int64_t clock, bool others_follow) const noexcept
 {
-    const std::uint64_t from = last_of(resource) + 1, end = first_of(clock + furthest_ms);
+    const std::uint64_t from = known_of(resource).stored + 1, end = first_of(clock + furthest_ms);
     if (from >= end)
         return 1;
     return std::clamp<std::uint64_t>(

@@ -134,6 +134,19 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_a_resource_was_granted_fast_and_nodes_for
     BOOST_TEST(acquire() > last);
 }
 
+// Another client holds two nodes. Each attempt takes tokens at the third. With large blocks, its
+// counter would soon be so far ahead of its clock that it grants nothing, whoever asks.
+BOOST_AUTO_TEST_CASE(attempts_without_success_do_not_use_up_the_tokens_of_a_node)
+{
+    for (std::size_t i = 1; i < 3; ++i)
+        node(i).command({"SET", "hf:l:A", "another"}, c->now);
+    for (int i = 0; i < 20'000; ++i) {
+        BOOST_REQUIRE(outcome() == "refused: contended");
+        c->pass(100us);
+    }
+    BOOST_TEST(counter(0) < clock() + 300 * redis::tokens_in_ms);
+}
+
 // The clock of one node was a day ahead and is corrected. The other nodes, whose clocks are right,
 // are restarted empty, one at a time. Then the first goes down.
 BOOST_AUTO_TEST_CASE(tokens_grow_after_a_clock_was_ahead_and_the_other_nodes_forgot)

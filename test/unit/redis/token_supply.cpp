@@ -73,6 +73,20 @@ BOOST_AUTO_TEST_CASE(blocks_shrink)
     BOOST_TEST(s.block(a, noon + 30, true) > 512u);
 }
 
+// Tokens that nodes have stored for attempts without success count too, but do not raise the floor.
+BOOST_AUTO_TEST_CASE(blocks_shrink_after_attempts_without_success)
+{
+    token_supply s;
+    s.stored(a, at(noon + 8) - 1);
+    BOOST_TEST(s.block(a, noon, true) == largest_block / 2);
+    s.stored(a, at(noon + 2000));
+    BOOST_TEST(s.block(a, noon, true) == 1u);
+    BOOST_TEST(s.floor(a, noon) == at(noon));
+    s.published(a, at(noon) + 7);
+    BOOST_TEST(s.block(a, noon, true) == 1u);
+    BOOST_TEST(s.floor(a, noon) == at(noon) + 8);
+}
+
 // The tokens of a resource stay near the clock, however often it is granted or transferred, up to a
 // million tokens a second.
 BOOST_AUTO_TEST_CASE(tokens_do_not_outrun_the_clock)
