@@ -22,7 +22,7 @@ constexpr nanoseconds time_to_recover = 15s;
 constexpr nanoseconds time_to_reconnect = 4s;
 
 // When all users are idle, keys of leases that were held without faults are deleted within this.
-constexpr nanoseconds longest_backlog = 1s;
+constexpr nanoseconds longest_backlog = 10s;
 constexpr nanoseconds time_to_clean_up = 100ms; // plus the delay to a slow node
 
 constexpr nanoseconds time_to_close = 2s;
