@@ -3,6 +3,7 @@
 #include "core/connection.hpp"
 #include "core/owner_token.hpp"
 #include "core/time.hpp"
+#include "core/validity.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/release_outcome.hpp>
@@ -48,14 +49,14 @@ struct claim_params {
 
 // What a backend reports to the locker core. `tag` is the one that the claim was given.
 enum class event_kind : std::uint8_t {
-    granted,           // answers attempt(): `asked`, `valid_until`, `fence`
+    granted,           // answers attempt(): `valid`, `fence`
     refused,           // answers attempt(): `asked`, `reason`; the backend cleans up the claim
     queued,            // an attempt waits for its turn, at almost no cost
-    validity,          // the validity of a granted claim has changed: `valid_until`
+    validity,          // the validity of a granted claim has changed: `valid`
     lost,              // a granted claim is lost, regardless of its validity
     released,          // answers release(): `outcome`
     no_remote_waiters, // answers probe_waiters(): no other process waits for the resource
-    free_hint, // answers watch(): the resource may be free from `valid_until` on, or `reason`
+    free_hint,         // answers watch(): the resource may be free from `free_at` on, or `reason`
 };
 
 struct backend_event {
@@ -63,10 +64,11 @@ struct backend_event {
     release_outcome outcome{};
     errc reason{};
     std::uint64_t tag = 0;
-    time_point valid_until{};
+    validity valid{};
+    time_point free_at{};
     bool transient = false;   // the cause of `reason` passes with time
-    time_point asked = never; // when the requests of this answer were sent; a refused attempt has
-                              // kept others out since then; `never`: unknown
+    time_point asked = never; // when the requests of a refused attempt were sent: it has kept
+                              // others out since then; `never`: unknown
     std::optional<std::uint64_t> fence{};
 };
 

@@ -4,26 +4,24 @@
 
 namespace holdfast::core {
 
-lease_keeper::lease_keeper(const lease_params& terms, time_point asked, time_point granted,
-    time_point valid_until, duration patience) noexcept
-    : ttl_(terms.ttl),
-      drift_(terms.drift),
+lease_keeper::lease_keeper(const lease_params& terms, const validity& granted, time_point since,
+    duration patience) noexcept
+    : valid_(granted),
       guard_(terms.guard),
-      retry_(std::min(patience, terms.ttl / 10)),
-      confirmed_(asked),
-      valid_until_(valid_until),
-      limit_(later(granted, terms.max_hold)),
-      renew_at_(next_renewal(asked)),
+      retry_(std::min(patience, granted.ttl / 10)),
+      confirmed_(granted.asked),
+      limit_(later(since, terms.max_hold)),
+      renew_at_(next_renewal()),
       renews_(terms.renews),
       phase_(phase::kept)
 {}
 
 // A third of the ttl later, but on a common grid, so that leases of about the same age share a
 // batch.
-time_point lease_keeper::next_renewal(time_point asked) const noexcept
+time_point lease_keeper::next_renewal() const noexcept
 {
-    const time_point ideal = asked + ttl_ / 3;
-    const duration grid = std::max<duration>(ttl_ / 128, std::chrono::milliseconds(1));
+    const time_point ideal = valid_.asked + valid_.ttl / 3;
+    const duration grid = std::max<duration>(valid_.ttl / 128, std::chrono::milliseconds(1));
     return ideal - ideal.time_since_epoch() % grid;
 }
 
@@ -41,7 +39,7 @@ lease_keeper::action lease_keeper::due(time_point now) noexcept
         phase_ = phase::stopping;
         return action::stop_work;
     }
-    if (renews_ && now >= renew_at_ && valid_until_ < limit_)
+    if (renews_ && now >= renew_at_ && valid_.until < limit_)
         return action::renew;
     return action::none;
 }
@@ -53,7 +51,7 @@ time_point lease_keeper::wake_at() const noexcept
     if (phase_ == phase::stopping)
         return ends_at();
     const time_point stop_at = ends_at() - guard_;
-    return renews_ && valid_until_ < limit_ ? std::min(stop_at, renew_at_) : stop_at;
+    return renews_ && valid_.until < limit_ ? std::min(stop_at, renew_at_) : stop_at;
 }
 
 void lease_keeper::renewal_sent(time_point now) noexcept
@@ -61,21 +59,19 @@ void lease_keeper::renewal_sent(time_point now) noexcept
     renew_at_ = now + retry_; // the next try, unless a majority confirms
 }
 
-bool lease_keeper::valid_until(time_point when, time_point now) noexcept
+bool lease_keeper::changed(const validity& to, time_point now) noexcept
 {
     if (phase_ != phase::kept || now >= ends_at() - guard_) {
-        valid_until_ = std::min(valid_until_, when);
+        valid_.until = std::min(valid_.until, to.until);
         return false;
     }
-    const bool longer = when > valid_until_;
-    valid_until_ = when;
+    const bool longer = to.until > valid_.until;
+    valid_ = to;
     if (!longer)
         return false;
-    // The validity determines when its request was made.
-    const time_point asked = when - (ttl_ - drift_);
-    renew_at_ = std::max(now, next_renewal(asked));
-    const bool renewed = asked > confirmed_;
-    confirmed_ = std::max(confirmed_, asked);
+    renew_at_ = std::max(now, next_renewal());
+    const bool renewed = to.asked > confirmed_;
+    confirmed_ = std::max(confirmed_, to.asked);
     return renewed;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "core/validity.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace holdfast::core {
@@ -33,10 +35,10 @@ public:
 
     lease_keeper() = default;
 
-    // `asked`: just before the request was sent. `patience`: how long the answers to a renewal may
+    // `since`: when this holder got the lease. `patience`: how long the answers to a renewal may
     // take.
-    lease_keeper(const lease_params& terms, time_point asked, time_point granted,
-        time_point valid_until, duration patience) noexcept;
+    lease_keeper(const lease_params& terms, const validity& granted, time_point since,
+        duration patience) noexcept;
 
     // What to do now. Call again until it returns `none`. On `renew`, the caller sends a renewal.
     action due(time_point now) noexcept;
@@ -47,7 +49,7 @@ public:
     void renewal_sent(time_point now) noexcept;
     // The backend reports a new validity. True if this confirms a renewal. The end is not extended
     // any more once the time to stop has come, even if `due()` has not reported it yet.
-    bool valid_until(time_point when, time_point now) noexcept;
+    bool changed(const validity& to, time_point now) noexcept;
     // Ends the lease at once.
     void end() noexcept { phase_ = phase::ended; }
     // The work must stop now. The lease ends `grace` from now at the latest.
@@ -55,17 +57,18 @@ public:
 
     phase where() const noexcept { return phase_; }
     bool held(time_point now) const noexcept { return phase_ != phase::ended && now < ends_at(); }
-    // The end of the backend's grant. This holder's lease may end earlier.
-    time_point granted_until() const noexcept { return valid_until_; }
-    time_point ends_at() const noexcept { return valid_until_ < limit_ ? valid_until_ : limit_; }
+    // What the backend has granted. This holder's lease may end earlier.
+    const validity& granted() const noexcept { return valid_; }
+    time_point ends_at() const noexcept { return std::min(valid_.until, limit_); }
     // Whether a renewal that was sent at `sent` has been confirmed.
-    bool covers(time_point sent) const noexcept { return valid_until_ >= sent + ttl_ - drift_; }
+    bool covers(time_point sent) const noexcept { return valid_.asked >= sent; }
 
 private:
-    time_point next_renewal(time_point asked) const noexcept;
+    time_point next_renewal() const noexcept;
 
-    duration ttl_{}, drift_{}, guard_{}, retry_{};
-    time_point confirmed_{}, valid_until_{}, limit_{}, renew_at_{};
+    validity valid_{};
+    duration guard_{}, retry_{};
+    time_point confirmed_{}, limit_{}, renew_at_{};
     bool renews_ = false;
     phase phase_ = phase::ended;
 };

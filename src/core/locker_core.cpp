@@ -225,7 +225,7 @@ void locker_core::on_granted(const backend_event& event, time_point now)
     assert(q.asking == event.tag && q.first != 0);
     const lease_slot& s = leases_[event.tag];
     if (s.counts_as == load::under_way)
-        admission_.answered(event.asked, backend_.patience(s.terms.ttl), in_line_ != 0, now);
+        admission_.answered(event.valid.asked, backend_.patience(s.terms.ttl), in_line_ != 0, now);
     else
         withdraw(event.tag);
     q.asking = 0;
@@ -236,7 +236,7 @@ void locker_core::on_granted(const backend_event& event, time_point now)
         q.turns_since = now;
     if (q.closed_since == long_ago)
         q.closed_since = now;
-    install(event.tag, event.asked, event.valid_until, event.fence, now);
+    install(event.tag, event.valid, event.fence, now);
 }
 
 void locker_core::on_refused(const backend_event& event, time_point now)
@@ -303,10 +303,9 @@ void locker_core::on_frees(const backend_event& event, time_point now)
 
     // If the resource is free already, other clients know it too. Keep the random pause, so as not
     // to collide with them. Otherwise add a little jitter, because they wait for the same instant.
-    if (event.valid_until <= now || event.valid_until > q->retry_at)
+    if (event.free_at <= now || event.free_at > q->retry_at)
         return;
-    q->retry_at =
-        std::min(q->retry_at, event.valid_until + jitter_.between(duration(0), retry_min_));
+    q->retry_at = std::min(q->retry_at, event.free_at + jitter_.between(duration(0), retry_min_));
     queue_retries_.set(slot_index(queue), q->retry_at);
 }
 

@@ -120,8 +120,8 @@ private:
     bool ends_before_an_answer(const wait_queue& queue, time_point now) noexcept;
     void park(slot_id lease);
     void withdraw(slot_id lease) noexcept;
-    void install(slot_id lease, time_point asked, time_point valid_until,
-        std::optional<std::uint64_t> fence, time_point now);
+    void install(
+        slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now);
     bool hand_over(slot_id lease, time_point now);
     bool turns_are_over(const wait_queue& queue, time_point now);
     bool turns_are_spent(const wait_queue& queue, time_point now);

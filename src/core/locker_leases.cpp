@@ -110,7 +110,7 @@ void locker_core::on_validity(const backend_event& event, time_point now)
     lease_slot* const s = leases_.find(event.tag);
     if (s == nullptr || s->now != state::held)
         return;
-    if (s->keeper.valid_until(event.valid_until, now))
+    if (s->keeper.changed(event.valid, now))
         ++counts_.renewals;
     if (s->extension_ends != never && s->keeper.covers(s->extension_sent)) {
         s->extension_ends = never;

@@ -154,14 +154,14 @@ void locker_core::ask(slot_id queue, time_point now)
 }
 
 // Gives the lease to the first wait of the queue.
-void locker_core::install(slot_id lease, time_point asked, time_point valid_until,
-    std::optional<std::uint64_t> fence, time_point now)
+void locker_core::install(
+    slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now)
 {
     lease_slot& s = leases_[lease];
     wait_queue& q = queues_.at(s.queue);
     s.now = state::held;
     s.counts_as = load::none;
-    s.keeper = lease_keeper(s.terms, asked, now, valid_until, backend_.patience(s.terms.ttl));
+    s.keeper = lease_keeper(s.terms, granted, now, backend_.patience(s.terms.ttl));
     q.holder = lease;
     ++held_;
     ++counts_.acquired;
@@ -185,9 +185,9 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     if (q.first == 0 || closing_ || from.keeper.where() != lease_keeper::phase::kept)
         return false;
     const lease_params& terms = queues_.wait_at(q.first).terms;
-    const time_point valid_until = from.keeper.granted_until();
+    const validity granted = from.keeper.granted();
     if (turns_are_spent(q, now) || !same_claim(terms, from.terms) ||
-        valid_until - terms.guard <= now || !backend_.can_transfer(from.claim))
+        granted.until - terms.guard <= now || !backend_.can_transfer(from.claim))
         return false;
 
     stop_keeping(lease);
@@ -203,8 +203,7 @@ bool locker_core::hand_over(slot_id lease, time_point now)
     if (++q.turns == (terms.handoff_limit + 3) / 4)
         backend_.probe_waiters(to.claim, now); // early enough before the budget is spent
     ++counts_.handed_over;
-    const time_point asked = valid_until - (to.terms.ttl - to.terms.drift);
-    install(next, asked, valid_until, fence, now);
+    install(next, granted, fence, now);
     return true;
 }
 

@@ -9,6 +9,15 @@ namespace in_process {
 using core::backend_event;
 using core::event_kind;
 
+namespace {
+
+core::validity validity_of(const core::claim_params& terms, core::time_point asked)
+{
+    return {.asked = asked, .ttl = terms.ttl, .until = asked + terms.ttl - terms.drift};
+}
+
+} // namespace
+
 store::held_key* store::find_owned(
     std::string_view resource, const core::owner_token& token, core::time_point now)
 {
@@ -83,8 +92,7 @@ core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource
     c.tag = tag;
     events_.push({.kind = event_kind::granted,
         .tag = tag,
-        .valid_until = now + terms.ttl - terms.drift,
-        .asked = now,
+        .valid = validity_of(terms, now),
         .fence = fence});
     return id;
 }
@@ -94,9 +102,8 @@ void memory_core::renew(std::span<const core::claim_id> claims, bool, core::time
     for (const core::claim_id id : claims) {
         const claim& c = claims_[id];
         if (keys_->renew(c.resource, c.token, now + c.terms.ttl, now))
-            events_.push({.kind = event_kind::validity,
-                .tag = c.tag,
-                .valid_until = now + c.terms.ttl - c.terms.drift});
+            events_.push(
+                {.kind = event_kind::validity, .tag = c.tag, .valid = validity_of(c.terms, now)});
         else
             events_.push({.kind = event_kind::lost, .tag = c.tag});
     }
@@ -120,8 +127,7 @@ void memory_core::release(core::claim_id id, core::time_point now)
 
 void memory_core::watch(std::uint64_t tag, std::string_view resource, core::time_point)
 {
-    events_.push(
-        {.kind = event_kind::free_hint, .tag = tag, .valid_until = keys_->free_at(resource)});
+    events_.push({.kind = event_kind::free_hint, .tag = tag, .free_at = keys_->free_at(resource)});
 }
 
 std::optional<core::backend_event> memory_core::next_event()

@@ -93,6 +93,11 @@ public:
 
     // The majority-th largest `until`; `long_ago` if there is no majority.
     core::time_point valid_until() const noexcept;
+    // That validity, as it is reported.
+    core::validity validity_until(core::time_point until) const noexcept
+    {
+        return {.asked = until - (params.ttl - params.drift), .ttl = params.ttl, .until = until};
+    }
     // Whether a majority is ours beyond `now`.
     bool has_majority(core::time_point now) const noexcept { return valid_until() > now; }
 

@@ -69,7 +69,7 @@ std::optional<core::backend_event> expiry_watch::on_reply(
     return core::backend_event{.kind = core::event_kind::free_hint,
         .reason = conflict ? errc::key_conflict : errc{},
         .tag = tag,
-        .valid_until = *nth};
+        .free_at = *nth};
 }
 
 } // namespace holdfast::redis

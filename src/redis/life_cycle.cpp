@@ -124,8 +124,7 @@ void life_cycle::grant(claim_id id, time_point valid_until)
     claims_.do_not_wake(id);
     emit({.kind = event_kind::granted,
         .tag = c.tag,
-        .valid_until = valid_until,
-        .asked = valid_until - (c.params.ttl - c.params.drift),
+        .valid = c.validity_until(valid_until),
         .fence = dialect_.token_of(c)});
 }
 
@@ -359,7 +358,7 @@ void life_cycle::report(claim_id id, time_point now)
         emit({.kind = event_kind::lost, .tag = c.tag});
     } else if (valid_until != c.reported) {
         c.reported = valid_until;
-        emit({.kind = event_kind::validity, .tag = c.tag, .valid_until = valid_until});
+        emit({.kind = event_kind::validity, .tag = c.tag, .valid = c.validity_until(valid_until)});
     }
 }
 

@@ -63,8 +63,7 @@ public:
         c.fence = ++last_fence_;
         events_.push_back({.kind = core::event_kind::granted,
             .tag = c.tag,
-            .valid_until = valid_until,
-            .asked = c.asked,
+            .valid = {.asked = c.asked, .ttl = c.terms.ttl, .until = valid_until},
             .fence = c.fence});
     }
 
@@ -83,8 +82,11 @@ public:
         c.told = std::min(valid_until, latest(c));
         if (c.told <= now)
             return lose(id);
-        events_.push_back(
-            {.kind = core::event_kind::validity, .tag = c.tag, .valid_until = c.told});
+        events_.push_back({.kind = core::event_kind::validity,
+            .tag = c.tag,
+            .valid = {.asked = c.told - (c.terms.ttl - c.terms.drift),
+                .ttl = c.terms.ttl,
+                .until = c.told}});
     }
 
     void lose(core::claim_id id)
@@ -101,10 +103,8 @@ public:
 
     void frees(std::uint64_t tag, core::time_point when, errc reason)
     {
-        events_.push_back({.kind = core::event_kind::free_hint,
-            .reason = reason,
-            .tag = tag,
-            .valid_until = when});
+        events_.push_back(
+            {.kind = core::event_kind::free_hint, .reason = reason, .tag = tag, .free_at = when});
     }
 
     void end_looking(std::size_t place, bool alone)

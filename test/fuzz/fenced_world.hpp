@@ -112,8 +112,8 @@ struct fenced_world {
             c.now = stage::held;
             [[fallthrough]];
         case event::validity:
-            check(c.now == stage::held && e.valid_until > now, "a validity ends in the future");
-            c.told = e.valid_until;
+            check(c.now == stage::held && e.valid.until > now, "a validity ends in the future");
+            c.told = e.valid.until;
             check_exclusion(e.tag, c);
             return;
         case event::lost:

@@ -78,7 +78,7 @@ struct world {
             return;
         }
         const backend_event granted = expect(client, event_kind::granted, tag);
-        check(granted.valid_until == now + terms.ttl - terms.drift, "a lease lasts its ttl");
+        check(granted.valid.until == now + terms.ttl - terms.drift, "a lease lasts its ttl");
         check(granted.fence && *granted.fence > last_fence, "fencing tokens grow");
         last_fence = *granted.fence;
         model[resource] = {tag, now + ttl};
@@ -100,7 +100,7 @@ struct world {
             return;
         }
         model[c.resource].until = now + c.terms.ttl;
-        check(expect(client, event_kind::validity, tag).valid_until ==
+        check(expect(client, event_kind::validity, tag).valid.until ==
                   now + c.terms.ttl - c.terms.drift,
             "a renewed lease lasts its ttl");
     }
@@ -139,7 +139,7 @@ struct world {
         const std::string resource(1, static_cast<char>('A' + in.below(64)));
         const auto found = model.find(resource);
         cores[client].watch(++last_tag, resource, now);
-        const core::time_point frees = expect(client, event_kind::free_hint, last_tag).valid_until;
+        const core::time_point frees = expect(client, event_kind::free_hint, last_tag).free_at;
         if (found != model.end() && found->second.until > now)
             check(frees == found->second.until, "a watch reports the end of the lease");
         else

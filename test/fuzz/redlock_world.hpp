@@ -75,16 +75,16 @@ struct redlock_world : redlock_wires {
         const bool unseen = b.blurred && !honest;
         switch (e.kind) {
         case event::granted:
-            check(e.valid_until - now > b.terms.guard, "a lease is long enough to be useful");
+            check(e.valid.until - now > b.terms.guard, "a lease is long enough to be useful");
             check_exclusion(b);
             b.now = stage::held;
             [[fallthrough]];
         case event::validity:
-            check(e.valid_until <= b.best() || unseen,
+            check(e.valid.until <= b.best() || unseen,
                 "a lease lasts no longer than a majority has granted");
-            check(e.valid_until > now, "a validity ends in the future");
-            check_nodes(b, e.valid_until);
-            b.told = e.valid_until;
+            check(e.valid.until > now, "a validity ends in the future");
+            check_nodes(b, e.valid.until);
+            b.told = e.valid.until;
             return;
         case event::lost:
             check(b.blurred || b.worst() <= now, "a lease that a majority grants is not lost");

@@ -141,7 +141,8 @@ public:
                 .transient = true});
             return id;
         }
-        claims_[id] = {tag, now, now + terms.ttl - terms.drift, stage::asking};
+        claims_[id] = {.tag = tag,
+            .valid = {.asked = now, .ttl = terms.ttl, .until = now + terms.ttl - terms.drift}};
         connection_.send(id);
         return id;
     }
@@ -206,7 +207,7 @@ private:
     enum class stage : std::uint8_t { asking, held, releasing };
     struct claim {
         std::uint64_t tag = 0;
-        core::time_point asked{}, valid_until{};
+        core::validity valid{};
         stage now = stage::asking;
     };
 
@@ -218,10 +219,7 @@ private:
         claim& c = found->second;
         if (c.now == stage::asking) {
             c.now = stage::held;
-            push({.kind = core::event_kind::granted,
-                .tag = c.tag,
-                .valid_until = c.valid_until,
-                .asked = c.asked});
+            push({.kind = core::event_kind::granted, .tag = c.tag, .valid = c.valid});
         } else {
             push({.kind = core::event_kind::released,
                 .outcome = release_outcome::released,

@@ -90,7 +90,7 @@ struct redlock_fixture {
     {
         const std::string tag = std::to_string(e.tag);
         const std::string left = std::to_string(
-            std::chrono::floor<std::chrono::milliseconds>(e.valid_until - now).count());
+            std::chrono::floor<std::chrono::milliseconds>(e.valid.until - now).count());
         switch (e.kind) {
         case core::event_kind::granted:
             return tag + " granted " + (e.fence ? std::to_string(*e.fence) + " " : "") + "for " +

@@ -49,8 +49,7 @@ public:
         c.granted = true;
         push({.kind = core::event_kind::granted,
             .tag = c.tag,
-            .valid_until = valid_until,
-            .asked = c.asked,
+            .valid = {.asked = c.asked, .ttl = c.terms.ttl, .until = valid_until},
             .fence = fence});
     }
 
@@ -82,7 +81,11 @@ public:
     void confirm(core::claim_id id, core::time_point valid_until)
     {
         const claim& c = open(id, stage::held, "confirm");
-        push({.kind = core::event_kind::validity, .tag = c.tag, .valid_until = valid_until});
+        push({.kind = core::event_kind::validity,
+            .tag = c.tag,
+            .valid = {.asked = valid_until - (c.terms.ttl - c.terms.drift),
+                .ttl = c.terms.ttl,
+                .until = valid_until}});
     }
 
     void lose(core::claim_id id)
@@ -103,10 +106,7 @@ public:
 
     void frees(std::uint64_t tag, core::time_point when, errc reason = {})
     {
-        push({.kind = core::event_kind::free_hint,
-            .reason = reason,
-            .tag = tag,
-            .valid_until = when});
+        push({.kind = core::event_kind::free_hint, .reason = reason, .tag = tag, .free_at = when});
     }
 
     std::size_t attempts() const { return claims.size(); }

@@ -43,13 +43,13 @@ BOOST_AUTO_TEST_CASE(excludes)
     const auto granted = event(*a);
     BOOST_TEST(granted.kind == core::event_kind::granted);
     BOOST_TEST(granted.tag == 1u);
-    BOOST_TEST(granted.valid_until == at(990ms));
+    BOOST_TEST(granted.valid.until == at(990ms));
     ask(*b, 2, at(1ms));
     const auto refused = event(*b);
     BOOST_TEST(refused.kind == core::event_kind::refused);
     BOOST_TEST(refused.reason == holdfast::errc::contended);
     b->watch(3, "A", at(1ms));
-    BOOST_TEST(event(*b).valid_until == at(1000ms));
+    BOOST_TEST(event(*b).free_at == at(1000ms));
 }
 
 // Two stores are independent. Copies of a store are the same store.
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(renews)
     a->renew({&id, 1}, false, at(600ms));
     const auto renewed = event(*a);
     BOOST_TEST(renewed.kind == core::event_kind::validity);
-    BOOST_TEST(renewed.valid_until == at(1590ms));
+    BOOST_TEST(renewed.valid.until == at(1590ms));
     ask(*b, 2, at(1500ms));
     BOOST_TEST(event(*b).kind == core::event_kind::refused);
 }

@@ -46,9 +46,19 @@ time_point worth(std::chrono::milliseconds asked)
     return at(asked + 8900ms);
 }
 
+validity until(time_point end, const lease_params& terms = usual)
+{
+    return {.asked = end - (terms.ttl - terms.drift), .ttl = terms.ttl, .until = end};
+}
+
+validity granted(std::chrono::milliseconds asked)
+{
+    return until(worth(asked));
+}
+
 lease_keeper keeper_of(const lease_params& terms)
 {
-    return lease_keeper(terms, at(0ms), at(0ms), worth(0ms), patience);
+    return lease_keeper(terms, granted(0ms), at(0ms), patience);
 }
 
 } // namespace
@@ -80,7 +90,9 @@ BOOST_AUTO_TEST_CASE(renews_at_a_third)
 BOOST_AUTO_TEST_CASE(leases_of_similar_age_renew_together)
 {
     const auto renewal_of = [](duration asked) {
-        return lease_keeper(usual, at(asked), at(asked), worth(0ms), patience).wake_at();
+        return lease_keeper(
+            usual, {.asked = at(asked), .ttl = usual.ttl, .until = worth(0ms)}, at(asked), patience)
+            .wake_at();
     };
     int moments = 1;
     for (int i = 1; i < 70; ++i)
@@ -99,18 +111,18 @@ BOOST_AUTO_TEST_CASE(retries_until_confirmed)
     BOOST_TEST(k.due(at(3s) + patience) == action::renew);
 
     k.renewal_sent(at(3450ms));
-    BOOST_TEST(k.valid_until(worth(3s), at(3460ms)));
-    BOOST_TEST(!k.valid_until(worth(3s), at(3461ms))); // the same confirmation counts once
-    BOOST_TEST(k.wake_at() <= at(6s)); // a third after the request that was confirmed
+    BOOST_TEST(k.changed(granted(3s), at(3460ms)));
+    BOOST_TEST(!k.changed(granted(3s), at(3461ms))); // the same confirmation counts once
+    BOOST_TEST(k.wake_at() <= at(6s));               // a third after the request that was confirmed
     BOOST_TEST(k.wake_at() > at(6s) - grid);
-    BOOST_TEST(k.valid_until(worth(3450ms), at(3470ms)));
+    BOOST_TEST(k.changed(granted(3450ms), at(3470ms)));
     BOOST_TEST(k.wake_at() > at(6s));
 }
 
 // A long patience does not postpone the next attempt beyond a tenth of the ttl.
 BOOST_AUTO_TEST_CASE(retries_early_enough)
 {
-    lease_keeper k(usual, at(0ms), at(0ms), worth(0ms), 60s);
+    lease_keeper k(usual, granted(0ms), at(0ms), 60s);
     k.renewal_sent(at(3s));
     BOOST_TEST(k.wake_at() == at(3900ms));
 }
@@ -118,7 +130,7 @@ BOOST_AUTO_TEST_CASE(retries_early_enough)
 // max_hold counts from the grant, not from the request.
 BOOST_AUTO_TEST_CASE(max_hold_counts_from_the_grant)
 {
-    const lease_keeper k(held_at_most(5s), at(0ms), at(1s), worth(0ms), patience);
+    const lease_keeper k(held_at_most(5s), granted(0ms), at(1s), patience);
     BOOST_TEST(k.ends_at() == at(6s));
 }
 
@@ -129,7 +141,7 @@ BOOST_AUTO_TEST_CASE(the_clock_decides_when_to_stop)
     lease_keeper k = keeper_of(usual);
     const time_point end = worth(0ms);
     k.renewal_sent(end - 600ms);
-    BOOST_TEST(!k.valid_until(worth(8300ms), end - 500ms));
+    BOOST_TEST(!k.changed(granted(8300ms), end - 500ms));
     BOOST_TEST(k.ends_at() == end);
     BOOST_TEST(k.due(end - 500ms) == action::stop_work);
 }
@@ -170,12 +182,12 @@ BOOST_AUTO_TEST_CASE(a_stopped_lease_stays_stopped)
     const time_point end = worth(0ms);
     k.renewal_sent(end - 600ms);
     BOOST_REQUIRE(k.due(end - 500ms) == action::stop_work);
-    BOOST_TEST(!k.valid_until(worth(8300ms), end - 450ms));
+    BOOST_TEST(!k.changed(granted(8300ms), end - 450ms));
     BOOST_TEST(k.ends_at() == end);
     BOOST_TEST(k.where() == phase::stopping);
-    BOOST_TEST(!k.valid_until(end - 200ms, end - 300ms));
+    BOOST_TEST(!k.changed(until(end - 200ms), end - 300ms));
     BOOST_TEST(k.due(end - 200ms) == action::end);
-    BOOST_TEST(!k.valid_until(worth(8400ms), end - 150ms));
+    BOOST_TEST(!k.changed(granted(8400ms), end - 150ms));
     BOOST_TEST(!k.held(end - 100ms));
     BOOST_TEST(k.due(end - 100ms) == action::none);
 }
@@ -184,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_lease_stays_stopped)
 BOOST_AUTO_TEST_CASE(a_shorter_validity_counts_at_once)
 {
     lease_keeper k = keeper_of(usual);
-    BOOST_TEST(!k.valid_until(at(2s), at(1s)));
+    BOOST_TEST(!k.changed(until(at(2s)), at(1s)));
     BOOST_TEST(k.ends_at() == at(2s));
     BOOST_TEST(k.wake_at() == at(1500ms));
     BOOST_TEST(k.due(at(1500ms)) == action::stop_work);
@@ -197,7 +209,7 @@ BOOST_AUTO_TEST_CASE(manual_renewal)
     BOOST_TEST(k.due(at(8s)) == action::none);
     k.renewal_sent(at(8s));
     BOOST_TEST(!k.covers(at(8s)));
-    BOOST_TEST(k.valid_until(worth(8s), at(8s)));
+    BOOST_TEST(k.changed(granted(8s), at(8s)));
     BOOST_TEST(k.covers(at(8s)));
     BOOST_TEST(k.ends_at() == worth(8s));
     BOOST_TEST(k.wake_at() == worth(8s) - 500ms);
@@ -210,7 +222,7 @@ BOOST_AUTO_TEST_CASE(max_hold_is_a_limit)
     lease_keeper k = keeper_of(held_at_most(10s));
     BOOST_REQUIRE(k.due(k.wake_at()) == action::renew);
     k.renewal_sent(at(3s));
-    BOOST_TEST(k.valid_until(worth(3s), at(3s))); // beyond 10 s
+    BOOST_TEST(k.changed(granted(3s), at(3s))); // beyond 10 s
     BOOST_TEST(k.ends_at() == at(10s));
     BOOST_TEST(k.due(at(9500ms) - 1ns) == action::none);
     BOOST_TEST(k.due(at(9500ms)) == action::stop_work);
@@ -225,7 +237,7 @@ BOOST_AUTO_TEST_CASE(stop_with_grace)
     BOOST_TEST(k.where() == phase::stopping);
     BOOST_TEST(k.ends_at() == at(1500ms));
     BOOST_TEST(k.wake_at() == at(1500ms));
-    BOOST_TEST(!k.valid_until(worth(1s), at(1s)));
+    BOOST_TEST(!k.changed(granted(1s), at(1s)));
     k.stop(at(1400ms), 500ms);
     BOOST_TEST(k.ends_at() == at(1500ms));
     BOOST_TEST(k.due(at(1500ms) - 1ns) == action::none);
@@ -252,7 +264,7 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
             lease_params terms =
                 random() % 3 == 0 ? held_at_most(std::chrono::seconds(1 + random() % 30)) : usual;
             terms.renews = random() % 4 != 0;
-            lease_keeper k(terms, at(0ms), at(0ms), worth(0ms), 1ms + some(500));
+            lease_keeper k(terms, granted(0ms), at(0ms), 1ms + some(500));
             time_point now = at(0ms), last_sent = now;
             phase before = k.where();
             time_point end_before = k.ends_at();
@@ -266,10 +278,10 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_events)
                 case 1:
                 case 2:
                 case 3:
-                    k.valid_until(last_sent + terms.ttl - terms.drift, now);
+                    k.changed(until(last_sent + terms.ttl - terms.drift, terms), now);
                     break;
                 case 4:
-                    k.valid_until(now + some(9000), now);
+                    k.changed(until(now + some(9000), terms), now);
                     break;
                 case 5:
                     if (random() % 4 == 0)

@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_reports_when_a_majority_will_be_free, collaborat
     run();
     BOOST_REQUIRE(told.has_value());
     BOOST_TEST(told->tag == 9u);
-    BOOST_TEST((told->valid_until <= now + 5s && told->valid_until > now + 4s));
+    BOOST_TEST((told->free_at <= now + 5s && told->free_at > now + 4s));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixture)

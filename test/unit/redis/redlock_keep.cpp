@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(renews_in_batches)
     std::size_t confirmed = 0;
     while (const auto e = c.core->next_event()) {
         BOOST_TEST(e->kind == core::event_kind::validity);
-        BOOST_TEST(e->valid_until == c.now + 988ms);
+        BOOST_TEST(e->valid.until == c.now + 988ms);
         ++confirmed;
     }
     BOOST_TEST(confirmed == all.size());
