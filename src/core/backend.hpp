@@ -73,7 +73,8 @@ struct backend_event {
 };
 
 // The interface between the locker core and a store of locks. Pure: no I/O, no clock, no thread.
-// Every call may create events. They are fetched afterwards, so there are no callbacks.
+// Every call may create events. They are fetched afterwards, so there are no callbacks. What a
+// store may lack has a default.
 class backend_core {
 public:
     virtual ~backend_core() = default;
@@ -89,7 +90,7 @@ public:
     virtual errc pending_error(claim_id claim) const noexcept = 0;
 
     // Whether there is a queue to wait in now.
-    virtual bool queues() const noexcept = 0;
+    virtual bool queues() const noexcept { return false; }
 
     // Whether a granted claim can have a new holder: its tokens may be used up.
     virtual bool can_transfer(claim_id) const noexcept { return true; }
@@ -98,15 +99,18 @@ public:
     // one. Precondition: can_transfer().
     virtual std::optional<std::uint64_t> transfer(claim_id claim, std::uint64_t tag) = 0;
 
+    // Whether the backend renews granted claims by itself, as a session does. Then renew() is
+    // called for extend() only, with `again`.
+    virtual bool renews_itself() const noexcept { return false; }
     // Renews granted claims. The results are reported as `validity` and `lost`; missing answers are
     // not reported. `again`: even where an earlier renewal is still unanswered.
     virtual void renew(std::span<const claim_id> claims, bool again, time_point now) = 0;
 
     // Finds out whether other processes wait for the resource of a claim. `no_remote_waiters` may
     // follow: a hint.
-    virtual void probe_waiters(claim_id claim, time_point now) = 0;
+    virtual void probe_waiters(claim_id, time_point) {}
     // Whether the answer to a probe is still to come.
-    virtual bool probing_waiters(claim_id claim) const noexcept = 0;
+    virtual bool probing_waiters(claim_id) const noexcept { return false; }
 
     // To be called before the release of a granted claim. The turns have lasted so long that
     // polling clients are due a window. A backend without a queue leaves that to the locker.
@@ -116,7 +120,7 @@ public:
     virtual void release(claim_id claim, time_point now) = 0;
 
     // Finds out when another holder's lease on the resource must end. `free_hint` may follow.
-    virtual void watch(std::uint64_t tag, std::string_view resource, time_point now) = 0;
+    virtual void watch(std::uint64_t /*tag*/, std::string_view /*resource*/, time_point /*now*/) {}
 
     // How long an answer to one request may take under this ttl.
     virtual duration patience(duration ttl) const noexcept = 0;
@@ -131,10 +135,15 @@ public:
     void wake(time_point now) { wake(now, now); }
 
     // The connections that the I/O layer serves; the same objects for the life of the backend.
-    virtual std::span<connection* const> connections() noexcept = 0;
+    virtual std::span<connection* const> connections() noexcept { return {}; }
 
-    // How many deletions are under way. The number falls as long as they are answered.
-    virtual std::size_t cleaning_up() const noexcept = 0;
+    // The locker is closing and has nothing any more: no attempt, no lease, no release under way.
+    // To be called once, before close(). What is kept for later claims, as a session, is given
+    // back.
+    virtual void wind_up(time_point) {}
+    // How many deletions, or other requests of this kind, are under way. The number falls as long
+    // as they are answered.
+    virtual std::size_t cleaning_up() const noexcept { return 0; }
     bool drained() const noexcept { return cleaning_up() == 0; }
     // Bytes that wait for their connection to take them.
     std::size_t unsent() noexcept

@@ -315,6 +315,8 @@ void locker_core::finish_closing(time_point now)
 {
     if (active_ != 0)
         return;
+    if (!std::exchange(wound_up_, true))
+        backend_.wind_up(now);
     const std::size_t left = backend_.cleaning_up(), unsent = backend_.unsent();
     if (close_at_ == never || left < left_to_clean_ || unsent < left_to_send_)
         close_at_ = now + closing_patience;

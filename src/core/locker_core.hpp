@@ -158,7 +158,7 @@ private:
 
     std::size_t active_ = 0; // attempts under way and leases held
     std::size_t held_ = 0;
-    bool closing_ = false, closed_ = false;
+    bool closing_ = false, wound_up_ = false, closed_ = false;
     time_point close_at_ = never;
     std::size_t left_to_clean_ = 0, left_to_send_ = 0; // when `close_at_` was set
     time_point heard_ = long_ago;                      // see wake()

@@ -161,7 +161,9 @@ void locker_core::install(
     wait_queue& q = queues_.at(s.queue);
     s.now = state::held;
     s.counts_as = load::none;
-    s.keeper = lease_keeper(s.terms, granted, now, backend_.patience(s.terms.ttl));
+    lease_params kept = s.terms;
+    kept.renews = kept.renews && !backend_.renews_itself();
+    s.keeper = lease_keeper(kept, granted, now, backend_.patience(s.terms.ttl));
     q.holder = lease;
     ++held_;
     ++counts_.acquired;

@@ -49,11 +49,8 @@ public:
     // Attempts end at once, so there is none to give up.
     void abandon(core::claim_id, core::time_point) override {}
     errc pending_error(core::claim_id) const noexcept override { return errc::contended; }
-    bool queues() const noexcept override { return false; }
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
-    void probe_waiters(core::claim_id, core::time_point) override {} // waiters are unknown here
-    bool probing_waiters(core::claim_id) const noexcept override { return false; }
     void release(core::claim_id id, core::time_point now) override;
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override;
     core::duration patience(core::duration ttl) const noexcept override { return ttl / 20; }
@@ -62,8 +59,6 @@ public:
     core::time_point wake_at() const noexcept override { return core::never; }
     using backend_core::wake;
     void wake(core::time_point, core::time_point) override {}
-    std::span<core::connection* const> connections() noexcept override { return {}; }
-    std::size_t cleaning_up() const noexcept override { return 0; }
     void close(core::time_point) override {}
     std::vector<node_stats> nodes() const override { return {}; }
 

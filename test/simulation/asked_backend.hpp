@@ -81,6 +81,8 @@ public:
         return backend_.connections();
     }
     std::size_t cleaning_up() const noexcept override { return backend_.cleaning_up(); }
+    void wind_up(core::time_point now) override { backend_.wind_up(now); }
+    bool renews_itself() const noexcept override { return backend_.renews_itself(); }
     void close(core::time_point now) override { backend_.close(now); }
     std::vector<node_stats> nodes() const override { return backend_.nodes(); }
 

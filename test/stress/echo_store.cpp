@@ -149,7 +149,6 @@ public:
 
     void abandon(core::claim_id id, core::time_point) override { claims_.erase(id); }
     errc pending_error(core::claim_id) const noexcept override { return errc::unreachable; }
-    bool queues() const noexcept override { return false; }
 
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
@@ -158,8 +157,6 @@ public:
     }
 
     void renew(std::span<const core::claim_id>, bool, core::time_point) override {}
-    void probe_waiters(core::claim_id, core::time_point) override {}
-    bool probing_waiters(core::claim_id) const noexcept override { return false; }
 
     void release(core::claim_id id, core::time_point) override
     {
@@ -173,7 +170,6 @@ public:
         claims_.erase(id);
     }
 
-    void watch(std::uint64_t, std::string_view, core::time_point) override {}
     core::duration patience(core::duration) const noexcept override
     {
         return std::chrono::milliseconds(50);

@@ -89,8 +89,9 @@ struct redlock_fixture {
     std::string in_words(const core::backend_event& e) const
     {
         const std::string tag = std::to_string(e.tag);
-        const std::string left = std::to_string(
-            std::chrono::floor<std::chrono::milliseconds>(e.valid.until - now).count());
+        const auto end = e.kind == core::event_kind::free_hint ? e.free_at : e.valid.until;
+        const std::string left =
+            std::to_string(std::chrono::floor<std::chrono::milliseconds>(end - now).count());
         switch (e.kind) {
         case core::event_kind::granted:
             return tag + " granted " + (e.fence ? std::to_string(*e.fence) + " " : "") + "for " +

@@ -38,6 +38,8 @@ public:
     errc outlook_is = errc::unreachable;
     bool is_looking = false; // for other waiters
     bool has_queue = false;
+    bool is_session = false; // renews by itself
+    bool is_wound_up = false;
     std::optional<errc> refuse_at_once{}; // answers attempts inside the call, as memory() does
     bool grant_at_once = false;
 
@@ -115,7 +117,7 @@ public:
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
         const core::claim_params& terms, core::time_point now) override
     {
-        require(!is_closed, "attempt after close");
+        require(!is_wound_up, "attempt after wind_up");
         require(asked_for_.emplace(resource).second, "two attempts at once");
         const core::claim_id id = ++latest;
         claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
@@ -160,6 +162,8 @@ public:
         record(std::move(line));
     }
 
+    bool renews_itself() const noexcept override { return is_session; }
+
     void probe_waiters(core::claim_id id, core::time_point) override
     {
         record("probe waiters " + open(id, stage::held, "probe waiters").resource);
@@ -202,9 +206,18 @@ public:
     void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return links; }
     std::size_t cleaning_up() const noexcept override { return deletions; }
+    void wind_up(core::time_point) override
+    {
+        require(!is_wound_up, "wound up twice");
+        for (const auto& [id, c] : claims)
+            require(
+                c.now == stage::ended, "wound up while claim " + std::to_string(id) + " is open");
+        is_wound_up = true;
+    }
     void close(core::time_point) override
     {
         require(!is_closed, "closed twice");
+        require(is_wound_up, "closed before it was wound up");
         is_closed = true;
         record("close");
     }

@@ -65,6 +65,20 @@ lease_keeper keeper_of(const lease_params& terms)
 
 BOOST_AUTO_TEST_SUITE(core_lease_keeper)
 
+BOOST_AUTO_TEST_CASE(renewals_follow_the_ttl_that_the_store_has_given)
+{
+    lease_keeper k(usual, {.asked = at(0ms), .ttl = 3s, .until = at(2500ms)}, at(0ms), patience);
+    BOOST_TEST(k.ends_at() == at(2500ms));
+    BOOST_TEST(k.wake_at() <= at(1s));
+    BOOST_TEST(k.wake_at() > at(1s) - duration(3s) / 128);
+    BOOST_TEST(k.changed({.asked = at(1s), .ttl = 6s, .until = at(6500ms)}, at(1s)));
+    BOOST_TEST(k.covers(at(1s)));
+    BOOST_TEST(!k.covers(at(1001ms)));
+    BOOST_TEST(k.ends_at() == at(6500ms));
+    BOOST_TEST(k.wake_at() <= at(3s));
+    BOOST_TEST(k.wake_at() > at(3s) - duration(6s) / 128);
+}
+
 // A keeper without a lease holds nothing and needs no wake-up.
 BOOST_AUTO_TEST_CASE(without_a_lease)
 {
