@@ -27,20 +27,18 @@ public:
     {
         while (!abandoned_.empty() && abandoned_.front() <= now)
             abandoned_.pop();
-        return !held_back_ && has_room() && now >= closed_until_;
+        return has_room() && now >= closed_until_;
     }
     // When the next attempt may begin, if that depends on time only. `never`: another attempt has
-    // to end first, or the process has to catch up.
+    // to end first.
     time_point opens_at() const noexcept
     {
-        if (held_back_)
-            return never;
         if (has_room())
             return closed_until_;
         return abandoned_.empty() ? never : abandoned_.front();
     }
-    // Makes no attempts while this process does not keep up with its own results: more of them
-    // would only wait for their handlers.
+    // Makes few attempts at once while this process does not keep up with its own results: more of
+    // them would only wait for their handlers.
     void hold_back(bool is_late) noexcept { held_back_ = is_late; }
     // The delay to expect of an answer now, with some reserve.
     duration expected_delay() const noexcept;
@@ -69,7 +67,7 @@ public:
 private:
     static constexpr unsigned failures_before_pause = least;
 
-    bool has_room() const noexcept { return under_way() < bound(); }
+    bool has_room() const noexcept { return under_way() < (held_back_ ? least : bound()); }
     void note_delay(duration delay, time_point now) noexcept;
     duration long_delay(duration node_timeout) const noexcept;
     duration shortest_delay() const noexcept;

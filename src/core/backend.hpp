@@ -137,7 +137,8 @@ public:
     // The connections that the I/O layer serves; the same objects for the life of the backend.
     virtual std::span<connection* const> connections() noexcept { return {}; }
 
-    // The locker is closing and has nothing any more: no attempt, no lease, no release under way.
+    // The locker is closing and has nothing any more: no attempt and no lease. Releases
+    // may still be under way.
     // To be called once, before close(). What is kept for later claims, as a session, is given
     // back.
     virtual void wind_up(time_point) {}

@@ -63,6 +63,7 @@ bool lease_keeper::changed(const validity& to, time_point now) noexcept
 {
     if (phase_ != phase::kept || now >= ends_at() - guard_) {
         valid_.until = std::min(valid_.until, to.until);
+        valid_.asked = std::min(valid_.asked, to.asked);
         return false;
     }
     const bool longer = to.until > valid_.until;

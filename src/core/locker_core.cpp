@@ -10,7 +10,7 @@ namespace {
 // How long a closing locker keeps its connections for the clean-up when nothing is held any more.
 constexpr duration closing_patience = std::chrono::milliseconds(500);
 
-// No new attempts are made while results wait for longer than this for their handlers.
+// Few attempts are made while results wait for longer than this for their handlers.
 constexpr duration longest_lag = std::chrono::milliseconds(50);
 
 // The pause after a refused attempt that finds no room in the backend's queues.

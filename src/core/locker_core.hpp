@@ -70,8 +70,8 @@ public:
 
     void close(time_point now);
 
-    // How long the results of this core wait until they are delivered. If that is long, no attempts
-    // are made until the next call, which has to come soon. True if so.
+    // How long the results of this core wait until they are delivered. If that is long, few
+    // attempts are made until the next call, which has to come soon. True if so.
     bool note_lag(duration lag) noexcept;
 
     // To be called at `wake_at()`, and whenever the backend may have created events. `heard`: as

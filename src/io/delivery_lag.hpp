@@ -13,15 +13,19 @@ namespace holdfast::io {
 class delivery_lag {
 public:
     void finished() noexcept { ++finished_; }
-    void delivered() noexcept { ++delivered_; }
+    void delivered() noexcept
+    {
+        if (++delivered_ == finished_) {
+            marked_ = false;
+            latest_ = core::duration(0);
+        }
+    }
 
     // The latest measurement, or that under way if it is longer already. To be called regularly.
     core::duration look(core::time_point now) noexcept
     {
-        if (delivered_ == finished_) {
-            marked_ = false;
-            return latest_ = core::duration(0);
-        }
+        if (delivered_ == finished_)
+            return core::duration(0);
         const core::duration since = marked_ ? now - marked_at_ : core::duration(0);
         if (marked_ && delivered_ < mark_)
             return std::max(latest_, since);

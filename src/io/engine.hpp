@@ -143,7 +143,7 @@ private:
     operation_table operations_;
     bool turn_scheduled_ = false;
     bool confirming_arrivals_ = false;
-    bool late_ = false; // the core makes no attempts until the next turn
+    bool late_ = false; // the core makes few attempts until the next turn
     bool closed_ = false;
     bool abandoned_ = false;
     bool left_to_parent_ = false;

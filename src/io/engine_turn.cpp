@@ -12,10 +12,8 @@ namespace {
 // A node that keeps sending must not delay the handling of timeouts for longer than this.
 constexpr core::duration longest_lag = std::chrono::seconds(1);
 
-// A turn runs handlers for so long; then other work of the context may run. The time is checked
-// after so many handlers.
+// A turn runs handlers for so long; then other work of the context may run.
 constexpr core::duration slice = std::chrono::microseconds(500);
-constexpr std::size_t few = 16;
 
 } // namespace
 
@@ -170,21 +168,22 @@ void engine::after_call(core::time_point now)
 // executor may store the exception until then, and can store only one.
 void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
+    if (!operations_.has_finished())
+        return;
     bool thrown = false;
     const core::time_point end = io::now() + slice;
-    for (std::size_t ran = 1; !thrown && operations_.has_finished(); ++ran) {
+    do {
         std::unique_ptr<operation> op = operations_.next_finished();
-        if (operations_.has_finished())
+        if (operations_.has_finished() ||
+            late_) // in the next turn, the core learns that this is over
             schedule_turn();
         lock.unlock();
         const std::size_t before = handlers_thrown;
         deliver(std::move(op));
         thrown = handlers_thrown != before;
         lock.lock();
-        if (ran % few == 0 && io::now() >= end)
-            break;
-    }
-    if (operations_.has_finished() || late_)
+    } while (!thrown && operations_.has_finished() && io::now() < end);
+    if (operations_.has_finished())
         schedule_turn();
 }
 

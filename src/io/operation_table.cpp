@@ -56,18 +56,26 @@ void operation_table::finish(operation& op, error_code ec)
         unlist(op);
     op.set_error(ec);
     const core::slot_id id = op.id;
-    const bool refused = op.kind == operation_kind::acquire && ec;
-    (refused ? refused_ : finished_).push(std::move(under_way_[id]));
+    queue_of(op, ec).push(std::move(under_way_[id]));
     under_way_.give_back(id);
     lag_.finished();
 }
 
+operation_queue& operation_table::queue_of(const operation& op, const error_code& ec) noexcept
+{
+    if (op.kind == operation_kind::close)
+        return closed_;
+    return op.kind == operation_kind::acquire && ec ? refused_ : finished_;
+}
+
 std::unique_ptr<operation> operation_table::next_finished() noexcept
 {
+    lag_.delivered();
+    if (refused_.empty() && finished_.empty())
+        return closed_.pop();
     refused_is_next_ = !refused_.empty() && (refused_is_next_ || finished_.empty());
     operation_queue& next = refused_is_next_ ? refused_ : finished_;
     refused_is_next_ = !refused_is_next_;
-    lag_.delivered();
     return next.pop();
 }
 

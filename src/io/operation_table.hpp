@@ -58,9 +58,13 @@ public:
     void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
     void finish_all(operation_kind kind, error_code ec);
 
-    bool has_finished() const noexcept { return !finished_.empty() || !refused_.empty(); }
+    bool has_finished() const noexcept
+    {
+        return !finished_.empty() || !refused_.empty() || !closed_.empty();
+    }
     // The next for delivery: in turn one of the acquires that were not granted, and one of the
-    // others. Under overload most acquires are refused, and a lease must not wait behind them.
+    // others. Under overload most acquires are refused, and a lease must not wait behind them. A
+    // close comes last.
     // Precondition: has_finished().
     std::unique_ptr<operation> next_finished() noexcept;
 
@@ -72,6 +76,7 @@ public:
 
 private:
     static bool waits_at_lease(const operation& op) noexcept;
+    operation_queue& queue_of(const operation& op, const error_code& ec) noexcept;
     void list_at_lease(operation& op);
     void unlist(operation& op) noexcept;
 
@@ -79,6 +84,7 @@ private:
     std::vector<operation*> at_lease_; // by the index of the lease: its latest operation
     operation_queue finished_;
     operation_queue refused_; // acquires that were not granted
+    operation_queue closed_;
     bool refused_is_next_ = false;
     delivery_lag lag_;
 };

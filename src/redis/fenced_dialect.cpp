@@ -142,6 +142,16 @@ bool fenced_dialect::is_storable(
     return last - in_ms(settings_.furthest()) <= granted.clock && last <= clock_.storable(now);
 }
 
+// How far a node's own clock is ahead of the others is no measure of how many tokens were taken.
+void fenced_dialect::note_stored(const claim& c, const fence_answer& granted, time_point now)
+{
+    const std::int64_t clock = std::max<std::int64_t>(granted.clock, 0);
+    const std::int64_t ahead = std::max<std::int64_t>(clock - clock_.floor(now), 0);
+    const std::uint64_t last = granted.start + c.fence->block - 1;
+    const std::uint64_t its_own = static_cast<std::uint64_t>(ahead) * tokens_in_ms;
+    supply_.stored(c.hash, last - std::min(last, its_own));
+}
+
 // Records what an answer to the acquire script says about its node, for every kind of request.
 fence_answer fenced_dialect::hear(
     std::size_t node, const request& r, reply answer, claim* c, time_point now)
@@ -154,7 +164,7 @@ fence_answer fenced_dialect::hear(
     if (c != nullptr && a.said == vote::granted && !is_storable(a, c->fence->block, now))
         a.trouble = fence_trouble::fast_clock;
     else if (c != nullptr && a.said == vote::granted)
-        supply_.stored(c->hash, a.start + c->fence->block - 1);
+        note_stored(*c, a, now);
     node_session& session = nodes_[node];
     if (a.said == vote::granted || a.said == vote::refused) {
         nodes_.set_quarantine(node, core::long_ago);

@@ -48,6 +48,7 @@ private:
     fenced_calls::wanted wanted_by(
         const claim& c, bool by_text, core::time_point now) const noexcept;
     void ask_for_record(std::size_t node, core::time_point now);
+    void note_stored(const claim& c, const fence_answer& granted, core::time_point now);
     bool is_storable(
         const fence_answer& granted, std::uint64_t block, core::time_point now) const noexcept;
     fence_answer hear(

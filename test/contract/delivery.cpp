@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 
 namespace holdfast::test {
@@ -118,6 +119,28 @@ BOOST_AUTO_TEST_CASE(a_slow_handler_delays_later_attempts_no_longer_than_it_runs
 {
     for (std::size_t count = 1; count <= 40; ++count)
         be_slow(count);
+}
+
+BOOST_DATA_TEST_CASE(close_completes_after_the_waits_that_it_ends, every_backend, each)
+{
+    scene s(each.make(), 2);
+    const std::string name = unique_name();
+    call<lease> holds;
+    holdfast::lock(s.locker(0), name).acquire(holds.token());
+    run_until(s.io, [&] { return holds.done(); });
+    constexpr std::size_t count = 50;
+    std::size_t ended = 0;
+    lock_options patient;
+    patient.wait = forever;
+    for (std::size_t i = 0; i < count; ++i)
+        holdfast::lock(s.locker(1), name, patient).acquire([&](error_code ec, lease) {
+            BOOST_TEST((ec == errc::closed));
+            ++ended;
+        });
+    std::optional<std::size_t> ended_before;
+    s.locker(1).close([&](error_code) { ended_before = ended; });
+    run_until(s.io, [&] { return ended_before.has_value(); });
+    BOOST_TEST(ended_before.value_or(0) == count);
 }
 
 struct failure : std::runtime_error {

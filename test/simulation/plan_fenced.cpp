@@ -110,6 +110,17 @@ void choose_fenced_theme(plan& p, dice& chance)
     (hot ? theme_of_a_hot_name : themes[chance.below(themes.size())])(p, chance);
 }
 
+// Keeps the nodes' clocks from drifting apart by more than `allowed` in a world of this length.
+void limit_drift(std::vector<std::int64_t>& ppm, nanoseconds allowed, nanoseconds length)
+{
+    const auto [slowest, fastest] = std::ranges::minmax(ppm);
+    const std::int64_t most = allowed.count() / (length.count() / 1'000'000);
+    if (fastest - slowest <= most)
+        return;
+    for (std::int64_t& each : ppm)
+        each = each * most / (fastest - slowest);
+}
+
 // The settings guarantee two things. Tokens only grow, even if nodes forget, because no clock is
 // set back by half of the quarantine. And a majority can store them, because the clocks of nodes
 // are not that far apart.
@@ -147,6 +158,10 @@ void fence(plan& p, dice& chance)
         p.storm = std::max<nanoseconds>(p.storm, f.quarantine * 10);
     if (counters_end)
         p.storm = std::max<nanoseconds>(p.storm, 30s);
+
+    const nanoseconds winding_up = 60s + p.longest_ttl * 30;
+    limit_drift(p.node_ppm, f.quarantine / 2 - apart - ahead,
+        p.storm + p.longest_wait_in_calm() + winding_up);
 
     p.given.fenced = true;
     p.given.nodes_remember = true; // or are in quarantine

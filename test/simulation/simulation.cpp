@@ -272,10 +272,13 @@ private:
         }
         // A slow node with small buffers takes requests one by one. It is not asked while it is
         // late for longer than the limit.
-        time_.run_until(time_.now() + longest_backlog, [this] {
+        const auto all_taken = [this] {
             return std::none_of(processes_.begin(), processes_.end(),
                 [](const auto& p) { return p->has_output(); });
-        });
+        };
+        time_.run_until(time_.now() + longest_backlog, all_taken);
+        if (!all_taken())
+            judge_.fail(property::clean_up, "nodes did not take all requests");
         // A node that has lost the release script is sent the deletion twice: three one-way delays.
         run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();

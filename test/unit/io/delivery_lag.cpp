@@ -39,6 +39,15 @@ BOOST_AUTO_TEST_CASE(there_is_no_lag_while_nothing_waits)
     BOOST_TEST(look(1s) == 0ms);
 }
 
+BOOST_AUTO_TEST_CASE(idle_time_is_no_lag)
+{
+    finish(1);
+    BOOST_TEST(look() == 0ms);
+    deliver(1);
+    finish(1);
+    BOOST_TEST(look(1s) == 0ms);
+}
+
 BOOST_AUTO_TEST_CASE(grows_while_the_same_operation_waits)
 {
     finish(2);

@@ -70,4 +70,14 @@ BOOST_AUTO_TEST_CASE(refused_acquires_do_not_wait_behind_all_others)
     BOOST_TEST(deliver_all() == "1 10 2 11 3 4");
 }
 
+BOOST_AUTO_TEST_CASE(a_close_is_delivered_last)
+{
+    refuse(1);
+    finish(operation_kind::release, 2);
+    finish(operation_kind::close, 3);
+    refuse(4);
+    refuse(5);
+    BOOST_TEST(deliver_all() == "2 1 4 5 3");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
