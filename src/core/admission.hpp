@@ -3,6 +3,7 @@
 #include "core/ring.hpp"
 #include "core/time.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace holdfast::core {
@@ -67,7 +68,10 @@ public:
 private:
     static constexpr unsigned failures_before_pause = least;
 
-    bool has_room() const noexcept { return under_way() < (held_back_ ? least : bound()); }
+    bool has_room() const noexcept
+    {
+        return under_way() < (held_back_ ? std::max(least, bound() / 4) : bound());
+    }
     void note_delay(duration delay, time_point now) noexcept;
     duration long_delay(duration node_timeout) const noexcept;
     duration shortest_delay() const noexcept;
