@@ -109,7 +109,7 @@ struct redlock_options {
 /// the same nodes choose the same queue node. A release hands the key to the first client in the
 /// queue and notifies it by a message on a channel "holdfast:<random>", to which each connection
 /// subscribes. Therefore Redis lists the connections as type pubsub, and a user with restricted
-/// rights needs the commands of the README's list and the channels "holdfast:*".
+/// rights needs the commands listed in docs/operation.md and the channels "holdfast:*".
 ///
 /// Safety never depends on the queue: a lease is always granted by a majority. Failures of the
 /// queue cost time only:
@@ -178,8 +178,8 @@ struct redlock_options {
 /// prevents a majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()`
 /// says why: at once if a person must repair it, or if it takes longer than a quarantine; at the
 /// end of `wait` for a quarantine and for clocks that differ. Clients need INFO, TIME, and the
-/// rights in the README. Do not connect through a proxy whose connections survive a restart of the
-/// node behind it: that defeats the quarantine.
+/// rights listed in docs/operation.md. Do not connect through a proxy whose connections survive a
+/// restart of the node behind it: that defeats the quarantine.
 ///
 /// # Nodes
 ///

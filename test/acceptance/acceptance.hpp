@@ -148,6 +148,20 @@ inline task connect_all(holdfast::locker& locker)
     BOOST_REQUIRE_MESSAGE(connected, describe_nodes(locker.stats()));
 }
 
+/// Waits until the locker is connected to a majority of its nodes. Before that, `try_acquire()` may
+/// fail with `errc::unreachable`.
+inline task connect_majority(holdfast::locker& locker)
+{
+    auto majority_connected = [&locker] {
+        const auto nodes = locker.stats().nodes;
+        const auto connected = std::count_if(
+            nodes.begin(), nodes.end(), [](const node_stats& node) { return node.connected; });
+        return 2 * static_cast<std::size_t>(connected) > nodes.size();
+    };
+    const bool connected = co_await becomes_true(majority_connected);
+    BOOST_REQUIRE_MESSAGE(connected, describe_nodes(locker.stats()));
+}
+
 /// Acquires, and expects an error in time. Returns the error.
 inline asio::awaitable<error_code> fail_to_acquire(
     holdfast::lock lock, std::chrono::milliseconds wait)
@@ -186,6 +200,7 @@ inline task acquire_beside_a_fault(scene& s)
 {
     co_await acquire_and_release(s.lock(0));
     lease held = co_await s.lock(0).acquire();
+    co_await connect_majority(s.locker(1));
     lease none = co_await s.lock(1).try_acquire();
     BOOST_TEST(!none);
     co_await held.release();

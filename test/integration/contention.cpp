@@ -281,15 +281,15 @@ BOOST_AUTO_TEST_CASE(locks_work_without_a_queue)
     BOOST_TEST(c.empty_within(0s));
 }
 
-// The rights that the README lists after the keys.
-std::vector<std::string> rights_of_the_readme()
+// The rights that docs/operation.md lists after the keys.
+std::vector<std::string> documented_rights()
 {
-    std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
+    std::ifstream document(HOLDFAST_SOURCE_DIR "/docs/operation.md");
     std::string word;
-    while (readme >> word && word != "~stock:*") {
+    while (document >> word && word != "~stock:*") {
     }
     std::vector<std::string> rights;
-    while (readme >> word && word != "```")
+    while (document >> word && word != "```")
         rights.push_back(word);
     return rights;
 }
@@ -329,10 +329,10 @@ task use_everything(scene& s, cluster& c)
 
 // No node may have refused a command for lack of rights. The rights for the library's name are
 // optional.
-BOOST_AUTO_TEST_CASE(the_readme_lists_all_necessary_rights)
+BOOST_AUTO_TEST_CASE(the_documents_list_all_necessary_rights)
 {
     cluster c(3);
-    const auto rights = rights_of_the_readme();
+    const auto rights = documented_rights();
     BOOST_REQUIRE(rights.size() > 20u);
     play(as_user(c, rights), 3, [&](scene& s) { return use_everything(s, c); });
     for (auto& node : c.nodes) {

@@ -279,13 +279,13 @@ BOOST_AUTO_TEST_CASE(clients_must_have_the_same_settings)
     BOOST_TEST(store.writes == 2u);
 }
 
-// All rights that the README lists: those of the least-privileged user, and those that fencing
-// needs in addition. No other text of the README has words of this form.
-std::vector<std::string> rights_of_the_readme()
+// All rights that docs/operation.md lists: those of the least-privileged user, and those that
+// fencing needs in addition. No other text of the document has words of this form.
+std::vector<std::string> documented_rights()
 {
-    std::ifstream readme(HOLDFAST_SOURCE_DIR "/README.md");
+    std::ifstream document(HOLDFAST_SOURCE_DIR "/docs/operation.md");
     std::vector<std::string> rights;
-    for (std::string word; readme >> word;) {
+    for (std::string word; document >> word;) {
         std::erase(word, '`');
         const bool right = word.starts_with("+") || word == "-@all" || word == "&holdfast:*";
         if (right && word.size() > 2)
@@ -303,12 +303,12 @@ task hold_and_extend(scene& s)
 }
 
 // No node may have refused a command for lack of rights.
-BOOST_AUTO_TEST_CASE(the_readme_lists_all_necessary_rights)
+BOOST_AUTO_TEST_CASE(the_documents_list_all_necessary_rights)
 {
     cluster c(3);
     std::vector<std::string> command{
         "ACL", "SETUSER", "worker", "on", ">secret", "~hf:*"}; // in place of "~stock:*"
-    for (const std::string& right : rights_of_the_readme())
+    for (const std::string& right : documented_rights())
         command.push_back(right);
     BOOST_REQUIRE(command.size() > 30u);
     std::vector<endpoint> nodes;

@@ -1,5 +1,5 @@
-// The README's statements about the deployment of fenced mode, and about the visible signs of
-// errors.
+// The statements of docs/fencing.md about the deployment of fenced mode, and about the visible
+// signs of errors.
 #include "support/cluster.hpp"
 
 #include <stdexcept>

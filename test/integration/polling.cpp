@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_redlock_client_beside_two_processes)
     s.finish();
 }
 
-// The user of the README without the rights for the queue, which are in its last line.
+// The user of docs/operation.md without the rights for the queue, which are in its last line.
 backend without_a_queue(cluster& c)
 {
     std::vector<endpoint> nodes;

@@ -16,7 +16,7 @@
 
 namespace holdfast::simulation {
 
-// The properties that must hold, with the numbers of the table in the README.
+// The properties that must hold, with the numbers of the table in docs/verification.md.
 enum class property : std::uint8_t {
     exclusion,  // P1: no two leases on one resource are valid at once
     tokens,     // P2: tokens of a resource are unique; a lease asked for later has a larger one

@@ -1,4 +1,4 @@
-// The C++ code in the README is part of programs that are compiled and run.
+// The C++ code in the README and in docs is part of programs that are compiled and run.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<std::string> cpp_blocks(const std::string& markdown)
 
 BOOST_AUTO_TEST_SUITE(readme_test)
 
-// Every C++ block of the README is found in one of the examples, apart from white space.
+// Every C++ block of the documents is found in one of the examples, apart from white space.
 BOOST_AUTO_TEST_CASE(examples_are_compiled)
 {
     std::string examples;
@@ -51,10 +51,12 @@ BOOST_AUTO_TEST_CASE(examples_are_compiled)
         if (entry.path().extension() == ".cpp")
             examples += without_spaces(content(entry.path()));
     }
-    const auto blocks = cpp_blocks(content(root / "README.md"));
-    BOOST_TEST(!blocks.empty());
-    for (const std::string& block : blocks)
-        BOOST_TEST(examples.find(without_spaces(block)) != std::string::npos, block);
+    for (const char* const document : {"README.md", "docs/fencing.md"}) {
+        const auto blocks = cpp_blocks(content(root / document));
+        BOOST_TEST(!blocks.empty());
+        for (const std::string& block : blocks)
+            BOOST_TEST(examples.find(without_spaces(block)) != std::string::npos, block);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(tokens_grow_after_a_resource_was_granted_fast_and_nodes_for
     BOOST_TEST(acquire() > last);
 }
 
-// Another client holds two nodes. Each attempt takes tokens at the third. With large blocks, its
-// counter would soon be so far ahead of its clock that it grants nothing, whoever asks.
+// Another client holds two nodes. Each attempt takes tokens at the third. Large blocks would put
+// its counter far ahead of its clock. Then it would refuse all clients.
 BOOST_AUTO_TEST_CASE(attempts_without_success_do_not_use_up_the_tokens_of_a_node)
 {
     for (std::size_t i = 1; i < 3; ++i)
