@@ -262,22 +262,34 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
     }                                               // else it is being deleted
 }
 
-void life_cycle::on_sent_late(claim_id id, bool renews, time_point now)
+void life_cycle::leave_longer(claim_id id, core::duration ttl, time_point now)
+{
+    claim& c = claims_[id];
+    c.leaves(ttl, now);
+    if (c.stage == stage::cleaning)
+        claims_.wake_at(id, c.gone_at);
+}
+
+void life_cycle::on_renewal_sent_late(claim_id id, time_point now)
+{
+    if (const claim* const c = claims_.find(id))
+        leave_longer(id, c->params.ttl, now);
+}
+
+void life_cycle::on_sent_late(claim_id id, bool again, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
-    c->leaves(renews ? c->params.ttl : std::max(c->params.ttl, queue_ttl), now);
-    if (c->stage == stage::cleaning)
-        claims_.wake_at(id, c->gone_at);
-    if (renews)
+    leave_longer(id, std::max(c->params.ttl, queue_ttl), now);
+    if (again)
         return;
     if (c->stage == stage::queued && c->answer_due) {
         claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
         return;
     }
     // A minority that is slow to accept our requests does not extend the time.
-    if (++c->late < blocking(c->nodes()))
+    if (++c->late != blocking(c->nodes()))
         return;
     if (c->stage == stage::asking) {
         c->round_began = now;

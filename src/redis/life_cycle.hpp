@@ -67,9 +67,10 @@ public:
         if (const auto id = queue_.on_push(node, push, now))
             on_turn(*id, node, now);
     }
-    // A request of the claim was sent late: timeouts, and the ttl of what it stores on a node,
-    // count from then on.
-    void on_sent_late(core::claim_id id, bool renews, core::time_point now);
+    // A request of the claim was sent late: the ttl of what it stores on a node counts from then
+    // on, and the timeout too, unless the script of the request is only said again.
+    void on_sent_late(core::claim_id id, bool again, core::time_point now);
+    void on_renewal_sent_late(core::claim_id id, core::time_point now);
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);
     // A node has answered a repair, or will not.
@@ -95,6 +96,7 @@ private:
     void act(const fair_queue::outcome& o, core::time_point now);
     void clean(core::claim_id id, core::time_point now);
     void forget(core::claim_id id);
+    void leave_longer(core::claim_id id, core::duration ttl, core::time_point now);
 
     node_pool& nodes_;
     dialect& dialect_;

@@ -207,7 +207,7 @@ void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
     switch (r.kind) {
     case request_kind::renew:
         for (const claim_id each : renewals_.claims_of(r))
-            life_.on_sent_late(each, true, now);
+            life_.on_renewal_sent_late(each, now);
         return;
     case request_kind::type:
     case request_kind::time_left:
@@ -216,7 +216,7 @@ void redlock_core::on_sent_late(std::size_t, const request& r, time_point now)
     case request_kind::owner:
         return; // stores nothing on the node
     default:
-        return life_.on_sent_late(r.reference, false, now);
+        return life_.on_sent_late(r.reference, r.by_text, now);
     }
 }
 

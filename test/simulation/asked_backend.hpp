@@ -50,6 +50,7 @@ public:
     {
         return backend_.can_transfer(id);
     }
+    void leave_open(core::claim_id id) override { backend_.leave_open(id); }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override
     {
         backend_.renew(claims, again, now);

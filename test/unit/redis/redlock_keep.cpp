@@ -282,4 +282,29 @@ BOOST_AUTO_TEST_CASE(a_script_is_sent_as_text_only_once)
     BOOST_TEST(c.nodes[0].commands() == once + ", " + once); // once more for the clean-up
 }
 
+// A release waits for one node timeout. A script that is said again is part of the same request:
+// it gets no further time, however late its text is sent.
+BOOST_AUTO_TEST_CASE(a_script_that_is_sent_again_late_does_not_extend_a_release)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    model_node& node = c.nodes[0];
+    node.errors["PASS"] = "NOSCRIPT no such script";
+    node.silent = true;
+    c.core->release(id, c.now);
+    c.run();
+    c.now += 30ms;
+    node.silent = false;
+    node.deaf = true;
+    c.run(); // the node says that it does not know the script; the text waits
+    c.now += 15ms;
+    node.deaf = false;
+    node.silent = true;
+    c.pass(4ms);
+    BOOST_TEST(c.events() == "");
+    c.pass(1ms);
+    BOOST_TEST(c.events() == "7 unconfirmed");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
