@@ -1,6 +1,6 @@
 #include "wire_limit.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "wire_connection.hpp"
 
 #include <sys/epoll.h>

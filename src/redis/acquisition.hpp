@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/timer_queue.hpp"
-#include "redis/claim_table.hpp"
-#include "redis/dialect.hpp"
-#include "redis/node_pool.hpp"
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
 
 #include <optional>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "redis/claim_table.hpp"
-#include "redis/dialect.hpp"
-#include "redis/node_pool.hpp"
-#include "redis/resource_hints.hpp"
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
+#include "redis/queue/resource_hints.hpp"
 
 #include <bitset>
 #include <cstddef>

@@ -2,8 +2,8 @@
 
 #include "core/backend.hpp"
 #include "core/slot_map.hpp"
-#include "redis/dialect.hpp"
-#include "redis/node_pool.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
 
 #include <array>
 #include <cstdint>

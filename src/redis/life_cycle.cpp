@@ -1,6 +1,6 @@
 #include "redis/life_cycle.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -262,26 +262,12 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
     }                                               // else it is being deleted
 }
 
-void life_cycle::leave_longer(claim_id id, core::duration ttl, time_point now)
-{
-    claim& c = claims_[id];
-    c.leaves(ttl, now);
-    if (c.stage == stage::cleaning)
-        claims_.wake_at(id, c.gone_at);
-}
-
-void life_cycle::on_renewal_sent_late(claim_id id, time_point now)
-{
-    if (const claim* const c = claims_.find(id))
-        leave_longer(id, c->params.ttl, now);
-}
-
 void life_cycle::on_sent_late(claim_id id, bool again, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
-    leave_longer(id, std::max(c->params.ttl, queue_ttl), now);
+    claims_.leave_longer(id, std::max(c->params.ttl, queue_ttl), now);
     if (again)
         return;
     if (c->stage == stage::queued && c->answer_due) {

@@ -3,13 +3,13 @@
 #include "core/backend.hpp"
 #include "core/ring.hpp"
 #include "redis/acquisition.hpp"
-#include "redis/claim_table.hpp"
+#include "redis/claim/claim_table.hpp"
 #include "redis/cleanup.hpp"
-#include "redis/dialect.hpp"
-#include "redis/fair_queue.hpp"
-#include "redis/node_pool.hpp"
-#include "redis/resource_hints.hpp"
-#include "redis/waiter_probe.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
+#include "redis/queue/fair_queue.hpp"
+#include "redis/queue/resource_hints.hpp"
+#include "redis/queue/waiter_probe.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -70,7 +70,11 @@ public:
     // A request of the claim was sent late: the ttl of what it stores on a node counts from then
     // on, and the timeout too, unless the script of the request is only said again.
     void on_sent_late(core::claim_id id, bool again, core::time_point now);
-    void on_renewal_sent_late(core::claim_id id, core::time_point now);
+    void on_renewal_sent_late(core::claim_id id, core::time_point now)
+    {
+        if (const claim* const c = claims_.find(id))
+            claims_.leave_longer(id, c->params.ttl, now);
+    }
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);
     // A node has answered a repair, or will not.
@@ -96,7 +100,6 @@ private:
     void act(const fair_queue::outcome& o, core::time_point now);
     void clean(core::claim_id id, core::time_point now);
     void forget(core::claim_id id);
-    void leave_longer(core::claim_id id, core::duration ttl, core::time_point now);
 
     node_pool& nodes_;
     dialect& dialect_;

@@ -1,6 +1,6 @@
 #include <holdfast/redlock.hpp>
 
-#include "redis/majority.hpp"
+#include "redis/quorum/majority.hpp"
 #include "redis/redlock_core.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "redis/redlock_core.hpp"
 
-#include "redis/fenced_dialect.hpp"
-#include "redis/plain_dialect.hpp"
+#include "redis/dialect/fenced_dialect.hpp"
+#include "redis/dialect/plain_dialect.hpp"
 
 #include <algorithm>
 #include <utility>

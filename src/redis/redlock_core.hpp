@@ -2,11 +2,11 @@
 
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
-#include "redis/dialect.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/dialect/fence_settings.hpp"
 #include "redis/expiry_watch.hpp"
-#include "redis/fence_settings.hpp"
 #include "redis/life_cycle.hpp"
-#include "redis/node_pool.hpp"
+#include "redis/pool/node_pool.hpp"
 #include "redis/renewals.hpp"
 
 #include <memory>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/slot_map.hpp"
-#include "redis/claim_table.hpp"
-#include "redis/dialect.hpp"
-#include "redis/node_pool.hpp"
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/backend.hpp"
-#include "redis/majority.hpp"
+#include "redis/quorum/majority.hpp"
 #include "resp/reader.hpp"
 
 #include "fuzz/checks.hpp"

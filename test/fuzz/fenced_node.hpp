@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/connection.hpp"
-#include "redis/fence_settings.hpp"
+#include "redis/dialect/fence_settings.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 inline constexpr redis::fence_settings fence_terms{
     .quarantine = 60s, .ahead = 1s, .counter_lifetime = std::chrono::hours(168)};
 
-// The model of a server (test/fidelity compares it with a real one), and the bytes under way to it
-// and from it. The node is slow, forgets data and closes connections, but never gives a wrong
-// answer.
+// The model of a server (test/verification/fidelity compares it with a real one), and the bytes
+// under way to it and from it. The node is slow, forgets data and closes connections, but never
+// gives a wrong answer.
 class fenced_node {
 public:
     // One client's connection.

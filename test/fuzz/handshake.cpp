@@ -1,5 +1,5 @@
 // The handshake with a node: correct answers, wrong answers, and bytes that are no answers.
-#include "redis/handshake.hpp"
+#include "redis/node/handshake.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"

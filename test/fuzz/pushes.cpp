@@ -1,6 +1,6 @@
 // Pushes between replies: pushes come at any time, and every reply still finds its request in
 // order, however the bytes are split.
-#include "redis/node_session.hpp"
+#include "redis/node/node_session.hpp"
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"

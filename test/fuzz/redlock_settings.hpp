@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/time.hpp"
-#include "redis/node_settings.hpp"
+#include "redis/node/node_settings.hpp"
 
 #include <chrono>
 #include <cstddef>

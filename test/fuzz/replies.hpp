@@ -2,7 +2,7 @@
 
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "resp/reader.hpp"
 
 #include <cstdint>

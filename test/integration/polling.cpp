@@ -1,7 +1,7 @@
 // Clients that poll get a resource that lockers use without a pause.
 #include "support/cluster.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 
 #include <string>
 #include <vector>

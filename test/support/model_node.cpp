@@ -1,6 +1,6 @@
 #include "support/model_node.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "support/redis_client.hpp"
 
 #include <boost/asio/error.hpp>

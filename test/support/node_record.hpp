@@ -1,7 +1,7 @@
 #pragma once
 
-#include "redis/fence_settings.hpp"
-#include "redis/script_call.hpp"
+#include "redis/dialect/fence_settings.hpp"
+#include "redis/node/script_call.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include "core/locker_core.hpp"
 #include "core/time.hpp"
-#include "redis/vote_round.hpp"
+#include "redis/quorum/vote_round.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/release_outcome.hpp>

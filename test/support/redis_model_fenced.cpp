@@ -2,7 +2,7 @@
 // lines of the scripts.
 #include "support/redis_model_fenced.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "support/redis_model_call.hpp"
 #include "support/redis_model_lua.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 
 namespace holdfast::test {
 

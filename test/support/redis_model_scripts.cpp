@@ -1,8 +1,8 @@
 // The commands for scripts of the model of a Redis server, and the execution of the scripts.
 #include "support/redis_model_call.hpp"
 
-#include "redis/fence_scripts.hpp"
-#include "redis/scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
+#include "redis/node/scripts.hpp"
 
 #include <algorithm>
 

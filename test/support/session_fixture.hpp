@@ -1,7 +1,7 @@
 #pragma once
 
-#include "redis/node_session.hpp"
-#include "redis/scripts.hpp"
+#include "redis/node/node_session.hpp"
+#include "redis/node/scripts.hpp"
 #include "support/printing.hpp"
 #include "support/times.hpp"
 

@@ -3,7 +3,7 @@
 #include <holdfast/resource.hpp>
 
 #include "core/params.hpp"
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "support/printing.hpp"
 
 #include <boost/test/unit_test.hpp>

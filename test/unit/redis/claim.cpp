@@ -1,4 +1,4 @@
-#include "redis/claim.hpp"
+#include "redis/claim/claim.hpp"
 
 #include "support/printing.hpp"
 #include "support/times.hpp"

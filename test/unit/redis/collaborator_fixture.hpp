@@ -1,8 +1,8 @@
 #pragma once
 
-#include "redis/claim_table.hpp"
-#include "redis/node_pool.hpp"
-#include "redis/plain_dialect.hpp"
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/plain_dialect.hpp"
+#include "redis/pool/node_pool.hpp"
 #include "support/model_node.hpp"
 #include "support/printing.hpp"
 #include "support/times.hpp"

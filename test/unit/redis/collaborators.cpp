@@ -2,11 +2,11 @@
 #include "redis/acquisition.hpp"
 #include "redis/cleanup.hpp"
 #include "redis/expiry_watch.hpp"
-#include "redis/fair_queue.hpp"
-#include "redis/key_owners.hpp"
+#include "redis/queue/fair_queue.hpp"
+#include "redis/queue/key_owners.hpp"
+#include "redis/queue/resource_hints.hpp"
+#include "redis/queue/waiter_probe.hpp"
 #include "redis/renewals.hpp"
-#include "redis/resource_hints.hpp"
-#include "redis/waiter_probe.hpp"
 
 #include "unit/redis/collaborator_fixture.hpp"
 

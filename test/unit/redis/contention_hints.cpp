@@ -1,6 +1,6 @@
-#include "redis/contention_hints.hpp"
+#include "redis/queue/contention_hints.hpp"
 
-#include "redis/rendezvous.hpp"
+#include "redis/quorum/rendezvous.hpp"
 
 #include "support/times.hpp"
 

@@ -1,4 +1,4 @@
-#include "redis/fence_clock.hpp"
+#include "redis/dialect/fence_clock.hpp"
 
 #include "support/printing.hpp"
 #include "support/times.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "redis/fence_scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/redlock_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // The greeting, with scripted bytes.
-#include "redis/handshake.hpp"
+#include "redis/node/handshake.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/printing.hpp"
 

@@ -1,5 +1,5 @@
 // One node, with scripted bytes: its connection opens, breaks, and is opened again.
-#include "redis/node_session.hpp"
+#include "redis/node/node_session.hpp"
 
 #include "support/session_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // One node, with scripted bytes: requests, replies, silence.
-#include "redis/node_session.hpp"
+#include "redis/node/node_session.hpp"
 
 #include "support/session_fixture.hpp"
 

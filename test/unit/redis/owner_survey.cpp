@@ -1,5 +1,5 @@
 // The owner of a key, according to the answers of all nodes.
-#include "redis/owner_survey.hpp"
+#include "redis/quorum/owner_survey.hpp"
 
 #include <boost/test/unit_test.hpp>
 

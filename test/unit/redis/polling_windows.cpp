@@ -1,4 +1,4 @@
-#include "redis/polling_windows.hpp"
+#include "redis/queue/polling_windows.hpp"
 
 #include "support/times.hpp"
 

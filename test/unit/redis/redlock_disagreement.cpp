@@ -1,6 +1,6 @@
 // Clients need not agree on the queue node: a node may answer in time for only some of them. Even
 // so, no waiter is passed over for ever.
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // Tokens and clocks, over modelled nodes: nodes lose data, and their clocks change in between.
-#include "redis/fence_scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
 #include "support/model_node.hpp"
 #include "support/redlock_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // Answers of nodes in fenced mode that are no grant, and the outcome of the attempt.
-#include "redis/fence_answer.hpp"
+#include "redis/dialect/fence_answer.hpp"
 #include "unit/redis/fence_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>

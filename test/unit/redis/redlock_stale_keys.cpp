@@ -1,6 +1,6 @@
 // A key that a crashed client has left on a minority of the nodes, including the queue node, costs
 // each acquire a round trip until it is gone.
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>

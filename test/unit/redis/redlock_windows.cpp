@@ -2,7 +2,7 @@
 // left to the polling ones for a while.
 #include "unit/redis/queue_fixture.hpp"
 
-#include "redis/scripts.hpp"
+#include "redis/node/scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 

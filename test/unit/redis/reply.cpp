@@ -1,4 +1,4 @@
-#include "redis/reply.hpp"
+#include "redis/node/reply.hpp"
 
 #include "support/printing.hpp"
 

@@ -1,4 +1,4 @@
-#include "redis/token_round.hpp"
+#include "redis/quorum/token_round.hpp"
 
 #include "support/printing.hpp"
 

@@ -1,6 +1,6 @@
-#include "redis/token_supply.hpp"
+#include "redis/dialect/token_supply.hpp"
 
-#include "redis/fence_scripts.hpp"
+#include "redis/node/fence_scripts.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // Nodes that cannot serve as a queue node for a while.
-#include "redis/unfit_queue_nodes.hpp"
+#include "redis/pool/unfit_queue_nodes.hpp"
 
 #include "support/times.hpp"
 

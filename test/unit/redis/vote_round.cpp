@@ -1,4 +1,4 @@
-#include "redis/vote_round.hpp"
+#include "redis/quorum/vote_round.hpp"
 
 #include "support/printing.hpp"
 

@@ -1,0 +1,123 @@
+#include "redis/dialect/dialect.hpp"
+
+#include "redis/node/script_call.hpp"
+#include "redis/node/scripts.hpp"
+#include "resp/command.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using core::claim_id;
+
+std::string dialect::place_of(const claim& c, claim_id id) const
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string place(c.token.view());
+    for (int shift = 60; shift >= 0; shift -= 4)
+        place += digits[id >> shift & 15];
+    return place += channel_;
+}
+
+std::string_view dialect::window_of(const claim& c)
+{
+    return window_.assign(c.lock).append(window_suffix);
+}
+
+std::string_view dialect::set(const claim& c)
+{
+    const resp::decimal ttl(in_ms(c.params.ttl));
+    command_.clear();
+    resp::append_command(command_, {"SET", c.lock, c.token.view(), "NX", "PX", ttl.view()});
+    return command_;
+}
+
+std::string_view dialect::remove(const claim& c, bool by_text)
+{
+    command_.clear();
+    resp::append_command(command_, {script_command(by_text), script_name(release_script, by_text),
+                                       "1", c.lock, c.token.view()});
+    return command_;
+}
+
+std::string_view dialect::hand_off(
+    const claim& c, std::size_t node, std::string_view place, bool by_text)
+{
+    const std::string_view queue = queue_of(c);
+    const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.params.ttl)));
+    command_.clear();
+    if (!c.at[node].leaves_open) {
+        resp::append_command(
+            command_, {script_command(by_text), script_name(pass_on_script, by_text), "2", c.lock,
+                          queue, c.token.view(), ttl.view(), place});
+        return command_;
+    }
+    const resp::decimal behind(c.params.polling.period_ms - c.params.polling.window_ms);
+    const resp::decimal period(c.params.polling.period_ms);
+    resp::append_command(command_,
+        {script_command(by_text), script_name(pass_on_script, by_text), "3", c.lock, queue,
+            window_of(c), c.token.view(), ttl.view(), place, behind.view(), period.view()});
+    return command_;
+}
+
+std::string_view dialect::join(const claim& c, std::string_view place)
+{
+    command_.clear();
+    begin_script(command_, join_script, true, 1, 2);
+    resp::append_blob(command_, queue_of(c));
+    resp::append_blob(command_, place);
+    resp::append_blob(command_, in_ms(queue_ttl));
+    return command_;
+}
+
+std::string_view dialect::leave(const claim& c, std::string_view place)
+{
+    command_.clear();
+    resp::append_command(command_, {"ZREM", queue_of(c), place});
+    return command_;
+}
+
+std::string_view dialect::first_of_queue(const claim& c)
+{
+    command_.clear();
+    resp::append_command(command_, {"ZRANGE", queue_of(c), "0", "0"});
+    return command_;
+}
+
+std::string_view dialect::has_queue(const claim& c)
+{
+    command_.clear();
+    resp::append_command(command_, {"EXISTS", queue_of(c)});
+    return command_;
+}
+
+std::string_view dialect::owner(const claim& c)
+{
+    command_.clear();
+    begin_script(command_, owner_script, true, 1, 0);
+    resp::append_blob(command_, c.lock);
+    return command_;
+}
+
+std::string_view dialect::track_next()
+{
+    command_.clear();
+    resp::append_command(command_, {"CLIENT", "CACHING", "YES"});
+    return command_;
+}
+
+std::string_view dialect::time_left(std::string_view lock)
+{
+    command_.clear();
+    resp::append_command(command_, {"PTTL", lock});
+    return command_;
+}
+
+std::string_view dialect::type(std::string_view lock)
+{
+    command_.clear();
+    resp::append_command(command_, {"TYPE", lock});
+    return command_;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "redis/node/node_settings.hpp"
+#include "redis/node/reply.hpp"
+#include "redis/node/scripts.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace holdfast::redis {
+
+// Greets a node on a new connection, logs in, loads the scripts, and finds out what kind of node it
+// is.
+//
+// Uses RESP3 if the node supports it (HELLO 3), else RESP2. A replica, a sentinel or a cluster
+// member is refused: its vote would not be that of an independent node. A node is also refused if
+// it forbids, or does not have, a command that is first needed after a lease has been granted.
+class handshake {
+public:
+    enum class outcome : std::uint8_t { going_on, ready, failed };
+
+    // Appends the first commands to `out`.
+    void start(const node_settings& settings, std::string& out);
+
+    // Takes the next reply; may append more commands.
+    outcome on_reply(reply answer, std::string& out);
+
+    // When `failed`: why. When `ready`: a reason for a warning, or nothing.
+    const failure& why() const noexcept { return why_; }
+    // Distinguishes servers; empty if the node does not report it.
+    const std::string& run_id() const noexcept { return run_id_; }
+    // Whether this push is the next reply.
+    bool expects(reply push) const noexcept
+    {
+        return first_ < expected_.size() && expected_[first_] == step::subscribe &&
+               push.size() > 1 && push[1].text == "subscribe";
+    }
+    // When `ready`, for a node of fenced mode: its clock, in ms since the epoch.
+    std::int64_t clock_ms() const noexcept { return clock_ms_; }
+    // When `ready`: whether the node tells us when our turn has come.
+    bool subscribed() const noexcept { return subscribed_; }
+    // When `ready`: whether the node tells us, once, when a key has changed that we have asked for.
+    bool tracks() const noexcept { return tracks_; }
+
+private:
+    enum class step : std::uint8_t {
+        hello,
+        auth,
+        role,
+        select,
+        name,
+        library_name,
+        library_version,
+        server_info,
+        memory_info,
+        release,
+        renew,
+        pass_on,
+        enqueue,
+        fenced_acquire,
+        fenced_renew,
+        write_back,
+        time,
+        try_get,
+        try_del,
+        try_pexpire,
+        try_evalsha,
+        try_eval,
+        tracking,
+        subscribe
+    };
+
+    void continue_from(step first, std::string& out);
+    void load(const script& s, step which, std::string& out);
+    void try_commands(std::string& out);
+    void expect(step s) { expected_.push_back(s); }
+    outcome fail(errc code, std::string text);
+    outcome on_hello(reply answer, std::string& out);
+    outcome on_role(reply answer);
+    outcome on_server_info(reply answer);
+    outcome on_memory_info(reply answer);
+    outcome on_time(reply answer);
+    outcome on_script(reply answer, std::string_view digest);
+    outcome on_try(reply answer, std::string_view command);
+    failure without_secrets(std::string_view error_text) const;
+    outcome refuse_role(std::string_view role);
+
+    const node_settings* settings_ = nullptr;
+    std::string run_id_;
+    std::int64_t clock_ms_ = 0;
+    bool subscribed_ = false, tracks_ = false;
+    failure why_;
+    std::vector<step> expected_; // the steps that were sent together, in order
+    std::size_t first_ = 0;      // the first whose reply is still to come
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "core/time.hpp"
+#include "redis/node/reply.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace holdfast::redis {
+
+// What a request asks of a node.
+enum class request_kind : std::uint8_t {
+    acquire,    // the lock, if it is free
+    confirm,    // the lock, if it was handed off to us
+    write_back, // stores the end of our block of tokens
+    repair,     // the lock, where the node has lost it
+    renew,
+    remove,   // deletes the lock
+    hand_off, // deletes it, or hands it off to the next in the queue
+    enqueue,  // the lock if it is our turn, else a place in the queue
+    join,     // a place in the queue; does not take the lock
+    leave,    // gives up a place
+    first,    // which entry is the first in the queue
+    look,     // whether there is a queue
+    owner,    // the owner of the lock
+    track,    // asks for a push when the key of the next request changes
+    tracked,
+    type,      // of the key
+    time_left, // of the key
+    probe,     // the state of a node of fenced mode
+    record,    // the settings of other clients that it has recorded
+    order,     // checks the order of replies: the session's own
+};
+
+// A request under way, to which its reply is matched.
+struct request {
+    std::uint64_t reference = 0; // the sender's
+    std::uint32_t bytes = 0;     // of the command; the session's own
+    request_kind kind{};
+    bool by_text = false;    // the script is sent in full, because the node had forgotten it
+    core::time_point sent{}; // when it was queued; later, when its last byte was sent
+};
+
+// The user of a session. `node` is the number that the session was given.
+class session_owner {
+public:
+    // The greeting is over. A non-empty text refuses the node, for example because it is listed
+    // twice.
+    virtual std::string admit(std::size_t node) = 0;
+    virtual void on_ready(std::size_t node, core::time_point now) = 0;
+    // The node has sent a push.
+    virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
+    virtual void on_reply(
+        std::size_t node, const request& r, reply answer, core::time_point now) = 0;
+    // The node has forgotten the script that the request calls. Sends the request again with the
+    // script in full. False if it is no longer needed; then the answer is handled like any other
+    // reply.
+    virtual bool say_again(std::size_t node, const request& r, core::time_point now) = 0;
+    // The request was sent noticeably later than it was queued: `r.sent` is the later time.
+    virtual void on_sent_late(std::size_t node, const request& r, core::time_point now) = 0;
+    // The connection broke before the reply came: it is unknown whether the request was executed.
+    virtual void on_orphaned(std::size_t node, const request& r, core::time_point now) = 0;
+    // The node has become unreachable; also after a first connection that failed.
+    virtual void on_down(std::size_t node, core::time_point now) = 0;
+
+protected:
+    ~session_owner() = default;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,132 @@
+#include "redis/pool/node_pool.hpp"
+
+#include "redis/quorum/rendezvous.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::redis {
+
+using core::time_point;
+using key = claim_node::key;
+
+node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::duration> node_timeout,
+    session_owner& owner, core::jitter& jitter)
+    : node_timeout_(node_timeout)
+{
+    quarantine_ends_.fill(core::long_ago);
+    for (node_settings& settings : nodes) {
+        sessions_.push_back(std::make_unique<node_session>(
+            sessions_.size(), std::move(settings), owner, jitter.next()));
+        connections_.push_back(sessions_.back().get());
+    }
+}
+
+core::duration node_pool::timeout(core::duration ttl) const noexcept
+{
+    using namespace std::chrono_literals;
+    return node_timeout_.value_or(std::clamp<core::duration>(ttl / 20, 5ms, 500ms));
+}
+
+errc node_pool::why_down(std::size_t node) const noexcept
+{
+    const error_code code = sessions_[node]->last_failure().code;
+    return code.category() == error_category() ? static_cast<errc>(code.value()) : errc{};
+}
+
+void node_pool::fail(std::size_t node, time_point now)
+{
+    sessions_[node]->fail(errc::protocol_error, "an answer of the wrong type", now);
+}
+
+std::string node_pool::duplicate_of(std::size_t node) const
+{
+    const std::string& run_id = sessions_[node]->run_id();
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        if (i != node && is_ready(i) && !run_id.empty() && sessions_[i]->run_id() == run_id)
+            return sessions_[i]->settings().name;
+    }
+    return {};
+}
+
+bool node_pool::keep_queues() const noexcept
+{
+    return std::any_of(
+        sessions_.begin(), sessions_.end(), [](const auto& s) { return s->keeps_queue(); });
+}
+
+std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which) const noexcept
+{
+    std::size_t best = max_nodes;
+    std::uint64_t highest = 0;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        if (!may_keep_queue(i, c, which, now))
+            continue;
+        const std::uint64_t rank = queue_node_rank(c.hash, sessions_[i]->identity());
+        if (best == max_nodes || rank > highest) {
+            best = i;
+            highest = rank;
+        }
+    }
+    return best;
+}
+
+bool node_pool::may_keep_queue(
+    std::size_t node, const claim& c, among which, time_point now) const noexcept
+{
+    const node_session& session = *sessions_[node];
+    const claim_node& n = c.at[node];
+    if (!session.keeps_queue() || now < quarantine_ends_[node] ||
+        !session.answers_within(timeout(c.params.ttl), now))
+        return false;
+    if (unfit_.knows_no_queue(c.hash, node, now))
+        return false;
+    if (which == among::holding) // stale keys and earlier attempts do not matter here
+        return n.state != key::absent && n.state != key::unsent;
+    return !unfit_.knows_stale(c.hash, node, now) && (which == among::all || !n.was_queue_node);
+}
+
+void node_pool::note_queue_error(
+    std::size_t node, const claim* c, std::string_view queue, reply answer, time_point now)
+{
+    const resp::value& v = answer.front();
+    if (v.kind == resp::value_kind::error && refuses_command(v.text))
+        sessions_[node]->has_no_queue();
+    else
+        note_if_unusable(node, c, queue, answer, now);
+}
+
+bool node_pool::note_if_unusable(
+    std::size_t node, const claim* c, std::string_view queue, reply answer, time_point now)
+{
+    const resp::value& v = answer.front();
+    if (v.kind != resp::value_kind::error || c == nullptr || !is_about_data(v.text))
+        return false;
+    unfit_.note_no_queue(c->hash, node, now);
+    sessions_[node]->explain("the queue " + printable(queue) + " cannot be used: ");
+    return true;
+}
+
+void node_pool::wake(time_point now)
+{
+    for (const auto& s : sessions_) {
+        if (s->wake_at() <= now)
+            s->wake(now);
+    }
+}
+
+void node_pool::close(time_point now)
+{
+    for (const auto& s : sessions_)
+        s->shut(now);
+}
+
+std::vector<node_stats> node_pool::stats() const
+{
+    std::vector<node_stats> all;
+    for (const auto& s : sessions_)
+        all.push_back(s->stats());
+    return all;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,392 @@
+#include "redis/queue/fair_queue.hpp"
+
+#include "redis/node/scripts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::time_point;
+using key = claim_node::key;
+using then = fair_queue::outcome::kind;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr core::duration longest_silence = 1s; // of a waiting claim
+constexpr core::duration shortest_spread = 1ms,
+                         longest_spread = 16ms; // of the claims that wait for the same end
+
+// Most turns come sooner. A claim that waits for longer checks whether it is the first.
+constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
+
+constexpr std::size_t token_length = 32;
+
+std::optional<claim_id> claim_of(std::string_view reference)
+{
+    claim_id id = 0;
+    const auto [end, ec] =
+        std::from_chars(reference.data(), reference.data() + reference.size(), id, 16);
+    if (ec != std::errc() || end != reference.data() + reference.size())
+        return std::nullopt;
+    return id;
+}
+
+time_point time_of_look(core::jitter& jitter, time_point now) noexcept
+{
+    return now + jitter.between(shortest_look, longest_look);
+}
+
+} // namespace
+
+std::size_t fair_queue::node_for(claim& c, time_point now)
+{
+    const bool in_turn =
+        c.params.queue == core::queueing::now ||
+        (c.params.queue == core::queueing::if_contended && hints_.contention.knows(c.hash, now));
+    if (!in_turn)
+        return max_nodes;
+    c.everywhere = hints_.contention.take_fruitless(c.hash);
+    return nodes_.queue_node_of(c, now);
+}
+
+void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)
+{
+    claim& c = claims_[id];
+    if (!c.ticket)
+        c.ticket = std::make_unique<queue_ticket>();
+    c.round_began = now;
+    c.queue_node = static_cast<std::uint8_t>(queue_node);
+    c.tracked = false;
+    c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+    enqueue(id, false, now);
+    if (c.everywhere)
+        join_all(id, now);
+    if (!c.surveyed && hints_.contention.doubts(c.hash, now))
+        owners_.ask(id, now);
+}
+
+void fair_queue::send(
+    std::size_t node, std::string_view command, request_kind kind, claim_id id, time_point now)
+{
+    nodes_.send(node, command, {.reference = id, .kind = kind, .sent = now});
+}
+
+void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
+{
+    claim& c = claims_[id];
+    const std::string place = dialect_.place_of(c, id);
+    nodes_.send(c.queue_node, dialect_.enqueue(c, place, by_text, now),
+        {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
+    c.at[c.queue_node].queued = c.at[c.queue_node].was_queue_node = true;
+    c.answer_due = true;
+    c.stays_out = false;
+    c.leaves(std::max(c.params.ttl, queue_ttl), now);
+    claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
+}
+
+// A claim that waits at its queue node without success may find that other clients use another one.
+// In all queues, it gets its turn wherever they hand off the resource.
+void fair_queue::join_all(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.everywhere = true;
+    const std::string_view command = dialect_.join(c, dialect_.place_of(c, id));
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (i == c.queue_node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
+            continue;
+        send(i, command, request_kind::join, id, now);
+        c.at[i].queued = true;
+    }
+    c.leaves(queue_ttl, now);
+}
+
+bool fair_queue::say_again(std::size_t node, const request& r, time_point now)
+{
+    const claim* const c = claims_.find(r.reference);
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+        return false;
+    enqueue(r.reference, true, now);
+    return true;
+}
+
+fair_queue::outcome fair_queue::on_reply(
+    std::size_t node, const request& r, reply answer, time_point now)
+{
+    const claim_id id = r.reference;
+    const claim* const c = r.kind == request_kind::owner ? nullptr : claims_.find(id);
+    switch (r.kind) {
+    case request_kind::enqueue:
+        return on_enqueued(node, r, answer, now);
+    case request_kind::first:
+        return on_first(node, id, answer, now);
+    case request_kind::owner:
+        if (const claim_id about = owners_.on_reply(node, r, answer); about != 0)
+            return judge_owners(about, now);
+        return {};
+    case request_kind::join:
+    case request_kind::leave:
+        if (c != nullptr)
+            nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now);
+        return {};
+    case request_kind::tracked: {
+        constexpr std::int64_t free = -2;
+        const resp::value& v = answer.front();
+        if (v.kind == resp::value_kind::integer && v.integer == free)
+            on_changed(node, id, now);
+        return {};
+    }
+    default:
+        return {}; // `track`: a node that forbids it does not tell us
+    }
+}
+
+fair_queue::outcome fair_queue::on_enqueued(
+    std::size_t node, const request& r, reply answer, time_point now)
+{
+    using meaning = place_answer::meaning;
+    const claim_id id = r.reference;
+    claim* const c = claims_.find(id);
+    const place_answer a = dialect_.read_place(node, r, answer, c, now);
+    if (a.said == meaning::broken) {
+        nodes_.fail(node, now); // this chooses another queue node
+        return {};
+    }
+    // Once it is our turn, or the claim is given up, only later answers count.
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+        return {};
+    switch (a.said) {
+    case meaning::granted:
+        return take_turn(id, r.sent, a.start, now);
+    case meaning::waits:
+        return wait(id, a.left, now);
+    case meaning::window:
+        return stay_out(id, a.left, now);
+    default:
+        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        return change_node(id, now);
+    }
+}
+
+// The queue node has granted the request that was sent at `asked`.
+fair_queue::outcome fair_queue::take_turn(
+    claim_id id, time_point asked, std::uint64_t start, time_point)
+{
+    claim& c = claims_[id];
+    if (!c.has_waited)
+        hints_.note_free(c.hash);
+    c.sent(c.queue_node, asked);
+    c.answered(c.queue_node);
+    c.granted(c.queue_node, asked, start);
+    nodes_.unfit().forget_stale(c.hash, c.queue_node);
+    c.at[c.queue_node].queued = false;
+    c.handed_over = true;
+    return {.then = then::round, .claim = id};
+}
+
+// The key will be free in so many ms, or at an unknown time (-1).
+fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time_point now)
+{
+    claim& c = claims_[id];
+    c.answer_due = false;
+    const bool began = !std::exchange(c.has_waited, true);
+    hints_.windows.note_contention(c.hash, now);
+    if (!c.surveyed && (held_for_ms < 0 || !hints_.contention.knows_turns(c.hash, now)))
+        owners_.ask(id, now);
+    hints_.contention.note(c.hash, now);
+    c.ticket->queue_node_held_until = core::never;
+    if (held_for_ms >= 0) {
+        c.ticket->queue_node_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
+        if (c.ticket->queue_node_held_until < c.ticket->asks_again_at)
+            c.ticket->asks_again_at =
+                c.ticket->queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
+    }
+    time_point ask_at = c.ticket->asks_again_at;
+    if (!c.tracked && (!c.surveyed || nodes_[c.queue_node].tracks()))
+        ask_at = std::min(ask_at, time_of_look(jitter_, now));
+    claims_.wake_at(id, ask_at);
+    outcome o = judge_owners(id, now);
+    o.claim = id;
+    o.began_to_wait = began;
+    return o;
+}
+
+// The key is free, but left to polling clients for that much longer. What nodes have said about its
+// owners is of no use meanwhile, and may be out of date afterwards.
+fair_queue::outcome fair_queue::stay_out(claim_id id, std::int64_t for_ms, time_point now)
+{
+    claim& c = claims_[id];
+    c.answer_due = false;
+    const bool began = !std::exchange(c.has_waited, true);
+    hints_.contention.note(c.hash, now);
+    owners_.end(c);
+    c.surveyed = false;
+    c.stays_out = true;
+    const time_point ends =
+        now + std::chrono::milliseconds(for_ms) + jitter_.between(shortest_spread, longest_spread);
+    c.ticket->queue_node_held_until = ends;
+    c.ticket->asks_again_at = std::max(c.ticket->asks_again_at, ends + longest_spread);
+    claims_.wake_at(id, ends);
+    return {.began_to_wait = began, .claim = id};
+}
+
+fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    if (std::exchange(c.stays_out, false)) {
+        enqueue(id, false, now);
+    } else if (!c.answer_due && now < c.ticket->asks_again_at) {
+        send(c.queue_node, dialect_.first_of_queue(c), request_kind::first, id, now);
+        claims_.wake_at(id, c.ticket->asks_again_at);
+    } else if (!c.answer_due) {
+        const std::size_t queue_node = nodes_.queue_node_of(c, now);
+        if (queue_node == max_nodes)
+            return {.then = then::round, .claim = id};
+        c.tracked = c.tracked && c.queue_node == queue_node;
+        c.queue_node = static_cast<std::uint8_t>(queue_node);
+        c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+        enqueue(id, false, now);
+        join_all(id, now);
+        owners_.ask(id, now);
+    } else if (nodes_[c.queue_node].answers_within(nodes_.timeout(c.params.ttl), now)) {
+        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl)); // it is busy
+    } else {
+        nodes_[c.queue_node].count_timeout();
+        return change_node(id, now);
+    }
+    return {};
+}
+
+// Asks the next node in the order of ranks. We keep our place at the first: if it comes back, it
+// may hand its key off to us. If there is no other node, the round is opened without a turn.
+fair_queue::outcome fair_queue::change_node(claim_id id, time_point now)
+{
+    const std::size_t queue_node =
+        nodes_.queue_node_of(claims_[id], now, node_pool::among::untried);
+    if (queue_node == max_nodes)
+        return {.then = then::round, .claim = id};
+    join(id, queue_node, now);
+    return {};
+}
+
+std::optional<claim_id> fair_queue::on_push(std::size_t node, reply push, time_point now)
+{
+    if (push.size() == 4 && push[1].text == "message")
+        return claim_of_turn(node, push[3].text);
+    for (const claim_id each : tracking_.changed_by(push))
+        on_changed(node, each, now);
+    return std::nullopt;
+}
+
+std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_view message)
+{
+    if (message.size() != token_length + reference_length)
+        return std::nullopt;
+    const auto id = claim_of(message.substr(token_length));
+    const claim* const c = id ? claims_.find(*id) : nullptr;
+    if (c == nullptr || !c->at[node].queued || c->token.view() != message.substr(0, token_length))
+        return std::nullopt;
+    return id;
+}
+
+void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)
+{
+    claim& c = claims_[id];
+    hints_.contention.note_turn(c.hash, now);
+    c.queue_node = static_cast<std::uint8_t>(node);
+    c.handed_over = true;
+}
+
+// The first in the queue watches for clients that do not use the queue. It also asks the other
+// nodes.
+fair_queue::outcome fair_queue::on_first(
+    std::size_t node, claim_id id, reply answer, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+        return {};
+    if (nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now))
+        return change_node(id, now);
+    if (answer.size() != 2 || !answer[1].text.starts_with(c->token.view()))
+        return {};
+    if (!c->surveyed)
+        owners_.ask(id, now);
+    if (nodes_[node].tracks())
+        tracking_.begin(id, node, now);
+    return {};
+}
+
+// The queue node's key is free, or has another expiry: the queue node knows which.
+void fair_queue::on_changed(std::size_t node, claim_id id, time_point now)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node || !c->tracked)
+        return;
+    c->tracked = false;
+    if (!c->answer_due)
+        enqueue(id, false, now);
+}
+
+// The client to which the key was handed off is about to ask the other nodes. An attempt that had
+// begun before we knew that would only take nodes from it.
+bool fair_queue::gives_way(std::size_t node, claim& c, time_point now) const noexcept
+{
+    if (node != nodes_.queue_node_of(c, now) || c.handed_over ||
+        c.params.queue == core::queueing::none)
+        return false;
+    c.others_first = true;
+    return c.stage == claim_stage::asking && !c.has_waited && hints_.contention.knows(c.hash, now);
+}
+
+// The key at the queue node may not be that of the holder: its owner may have crashed during a
+// release, or the holder may not have reached that node. Then no client hands it off.
+fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
+{
+    using finding = owner_survey::finding;
+    claim& c = claims_[id];
+    const owner_survey* const found_by_now = owners_.find(c);
+    if (found_by_now == nullptr)
+        return {};
+    const owner_survey owners = *found_by_now;
+    const finding found = owners.judge(c.queue_node);
+    if (found == finding::conflict)
+        return {.then = then::refused, .reason = errc::key_conflict, .claim = id};
+    if (found == finding::open || c.answer_due || c.stays_out)
+        return {};
+
+    owners_.end(c);
+    if (found == finding::free && owners.is_free(c.queue_node)) { // since it reported the owner
+        enqueue(id, false, now);
+        return {};
+    }
+    unfit_queue_nodes& unfit = nodes_.unfit();
+    const std::uint64_t there = owners.owner(c.queue_node);
+    const bool settled = unfit.is_settled(c.hash, c.queue_node, there, now);
+    if (!settled && c.ticket->queue_node_held_until <= now + hand_over_ttl) {
+        // It may be changing hands: then the other nodes are free for a moment, or not yet free.
+        unfit.note_owner(c.hash, c.queue_node, there, now);
+        c.surveyed = false;
+        claims_.wake_at(id, std::min(c.ticket->asks_again_at, time_of_look(jitter_, now)));
+        return {};
+    }
+    distrust_minority(c, owners, now);
+    if (found == finding::elsewhere)
+        return change_node(id, now);
+    hints_.contention.forget(c.hash);
+    return {.then = then::round, .claim = id};
+}
+
+// These nodes keep no queue of this resource for a while.
+void fair_queue::distrust_minority(const claim& c, const owner_survey& owners, time_point now)
+{
+    for (std::size_t i = 0; i < c.nodes(); ++i) {
+        if (owners.is_minority(i))
+            nodes_.unfit().note_stale(c.hash, i, owners.owner(i),
+                i == c.queue_node ? c.ticket->queue_node_held_until : core::never, now);
+    }
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <vector>
+
+namespace holdfast::redis {
+
+// Has the queue node of a claim tell us when the claim's key changes. A client that does not use
+// the queue notifies no client when it releases. The node does, but only once, and each client that
+// asks: so only the first in the queue asks.
+class key_tracking {
+public:
+    key_tracking(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          dialect_(d)
+    {}
+
+    void begin(core::claim_id id, std::size_t node, core::time_point now);
+    // The claims whose keys have changed according to a push.
+    std::vector<core::claim_id> changed_by(reply push) const;
+    void forget(core::claim_id id) noexcept;
+
+private:
+    claim_table& claims_;
+    node_pool& nodes_;
+    dialect& dialect_;
+    boost::unordered_flat_map<std::uint64_t, core::claim_id> tracked_; // by hash of the resource
+};
+
+} // namespace holdfast::redis

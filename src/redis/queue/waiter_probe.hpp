@@ -1,0 +1,32 @@
+#pragma once
+
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/dialect.hpp"
+#include "redis/pool/node_pool.hpp"
+
+namespace holdfast::redis {
+
+// Finds out whether other processes wait for the resource of a claim. They may have another queue
+// node, so all nodes are asked. Where the queue node's key is not ours, another process may have
+// been granted it; that process waits for the other nodes, not in the queue.
+class waiter_probe {
+public:
+    waiter_probe(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          dialect_(d)
+    {}
+
+    void ask(core::claim_id id, core::time_point now);
+    // Whether answers are still to come that may show that there are none.
+    bool is_open(core::claim_id id) const noexcept;
+    // `answer`: empty if the node is gone. True if no other process waits.
+    bool on_reply(std::size_t node, core::claim_id id, reply answer);
+
+private:
+    claim_table& claims_;
+    node_pool& nodes_;
+    dialect& dialect_;
+};
+
+} // namespace holdfast::redis

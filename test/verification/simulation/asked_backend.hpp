@@ -1,0 +1,98 @@
+#pragma once
+
+#include "redis/redlock_core.hpp"
+#include "verification/simulation/schedule.hpp"
+
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace holdfast::simulation {
+
+// Forwards all calls between the library's locker and its backend unchanged. Reports each attempt,
+// and records for each lease when its claim first asked the nodes: a claim may serve another waiter
+// than the one it was begun for, and a lease may be transferred.
+class asked_backend final : public core::backend_core {
+public:
+    asked_backend(redis::redlock_core& backend, std::function<nanoseconds()> true_time,
+        std::function<void()> on_attempt)
+        : backend_(backend),
+          true_time_(std::move(true_time)),
+          on_attempt_(std::move(on_attempt))
+    {}
+
+    // A true time. Precondition: the lease was granted by this backend.
+    nanoseconds asked(core::slot_id lease) const { return asked_.at(claims_.at(lease)); }
+
+    core::claim_id attempt(std::uint64_t tag, std::string_view resource,
+        const core::owner_token& token, const core::claim_params& terms,
+        core::time_point now) override
+    {
+        on_attempt_();
+        const core::claim_id id = backend_.attempt(tag, resource, token, terms, now);
+        claims_[tag] = id;
+        asked_[id] = true_time_();
+        return id;
+    }
+    std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
+    {
+        claims_[tag] = id;
+        return backend_.transfer(id, tag);
+    }
+
+    void abandon(core::claim_id id, core::time_point now) override { backend_.abandon(id, now); }
+    errc pending_error(core::claim_id id) const noexcept override
+    {
+        return backend_.pending_error(id);
+    }
+    bool queues() const noexcept override { return backend_.queues(); }
+    bool can_transfer(core::claim_id id) const noexcept override
+    {
+        return backend_.can_transfer(id);
+    }
+    void leave_open(core::claim_id id) override { backend_.leave_open(id); }
+    void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override
+    {
+        backend_.renew(claims, again, now);
+    }
+    void probe_waiters(core::claim_id id, core::time_point now) override
+    {
+        backend_.probe_waiters(id, now);
+    }
+    bool probing_waiters(core::claim_id id) const noexcept override
+    {
+        return backend_.probing_waiters(id);
+    }
+    void release(core::claim_id id, core::time_point now) override { backend_.release(id, now); }
+    void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override
+    {
+        backend_.watch(tag, resource, now);
+    }
+    core::duration patience(core::duration ttl) const noexcept override
+    {
+        return backend_.patience(ttl);
+    }
+    core::duration longest_ttl() const noexcept override { return backend_.longest_ttl(); }
+    std::optional<core::backend_event> next_event() override { return backend_.next_event(); }
+    core::time_point wake_at() const noexcept override { return backend_.wake_at(); }
+    using backend_core::wake;
+    void wake(core::time_point now, core::time_point heard) override { backend_.wake(now, heard); }
+    std::span<core::connection* const> connections() noexcept override
+    {
+        return backend_.connections();
+    }
+    std::size_t cleaning_up() const noexcept override { return backend_.cleaning_up(); }
+    void wind_up(core::time_point now) override { backend_.wind_up(now); }
+    bool renews_itself() const noexcept override { return backend_.renews_itself(); }
+    void close(core::time_point now) override { backend_.close(now); }
+    std::vector<node_stats> nodes() const override { return backend_.nodes(); }
+
+private:
+    redis::redlock_core& backend_;
+    std::function<nanoseconds()> true_time_;
+    std::function<void()> on_attempt_;
+    std::map<std::uint64_t, core::claim_id> claims_; // of each lease
+    std::map<core::claim_id, nanoseconds> asked_;
+};
+
+} // namespace holdfast::simulation

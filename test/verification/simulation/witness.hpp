@@ -1,0 +1,53 @@
+#pragma once
+
+#include "support/redis_model.hpp"
+#include "verification/simulation/referee.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::simulation {
+
+// Checks every command that one node executes against the promises on the wire. A SET is sent once,
+// and again only if it was refused or a renewal found its key missing. Only a SET and the scripts
+// that enter a queue or acquire with a token create keys.
+class witness {
+public:
+    witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
+
+    void before(test::redis_model::arguments command, const test::redis_model& model,
+        test::redis_model::time wall);
+    void key_changed(
+        const std::string& key, const test::redis_model::item* item, test::redis_model::time wall);
+
+    void restarted(const test::redis_model& model);
+
+    // Between accident(true) and accident(false) keys vanish by a fault, not by an owner's request.
+    void accident(bool happens) noexcept { accident_ = happens; }
+
+    // The resource whose lock or queue a key is; none for a counter, a window or a node's record.
+    static std::optional<std::string> lock_named(std::string_view key);
+
+private:
+    struct seen_token {
+        unsigned sets = 0, missed = 0; // missed: refused, or found missing
+        bool handed_over = false;      // a script has given the key to this token
+    };
+
+    void renewal(test::redis_model::arguments keys, std::size_t keys_each,
+        test::redis_model::arguments values, std::size_t values_each,
+        const test::redis_model& model, test::redis_model::time wall);
+
+    void fenced_acquire(test::redis_model::arguments command, const test::redis_model& model,
+        test::redis_model::time wall);
+
+    const std::size_t node_;
+    referee& referee_;
+    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false, asks_ = false; // the command
+    bool accident_ = false;
+    std::map<std::string, seen_token, std::less<>> tokens_;
+};
+
+} // namespace holdfast::simulation
