@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/descriptor.hpp"
 #include "core/owner_token.hpp"
 #include "core/time.hpp"
 #include "core/validity.hpp"
@@ -136,6 +137,8 @@ public:
 
     // The connections that the I/O layer serves; the same objects for the life of the backend.
     virtual std::span<connection* const> connections() noexcept { return {}; }
+    // The same for client libraries that own their socket.
+    virtual std::span<descriptor* const> descriptors() noexcept { return {}; }
 
     // The locker is closing and has nothing any more: no attempt and no lease. Releases
     // may still be under way.

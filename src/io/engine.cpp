@@ -23,11 +23,9 @@ engine::engine(asio::any_io_executor executor, const backend& store, const locke
     : executor_(std::move(executor)),
       backend_(store.factory().make(entropy_.seed())),
       core_(*backend_, entropy_, options, entropy_.seed()),
+      transports_(*this, *backend_, executor_),
       timer_(std::make_unique<asio::steady_timer>(executor_))
-{
-    for (core::connection* const c : backend_->connections())
-        links_.emplace_back(*this, *c, executor_);
-}
+{}
 
 engine::~engine()
 {
@@ -233,9 +231,7 @@ void engine::abandon() noexcept
     {
         const std::lock_guard lock(mutex_);
         abandoned_ = true;
-        for (link& l : links_)
-            l.close();
-        links_.clear();
+        transports_.clear();
         timer_.reset();
         orphans = operations_.take_all();
     }

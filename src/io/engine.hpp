@@ -6,10 +6,10 @@
 #include "core/slot_map.hpp"
 #include "io/clock.hpp"
 #include "io/entropy.hpp"
-#include "io/link.hpp"
 #include "io/operation_table.hpp"
 #include "io/operations.hpp"
 #include "io/registry.hpp"
+#include "io/transports.hpp"
 
 #include <holdfast/backend.hpp>
 #include <holdfast/lease.hpp>
@@ -20,9 +20,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -46,7 +44,7 @@ struct lock_terms {
 // Lives as long as anything is under way. If the execution context is destroyed first, `abandon()`
 // destroys the pending operations, as Asio's own services do.
 class engine final : public std::enable_shared_from_this<engine>,
-                     public link_owner,
+                     public transport_owner,
                      public registrant {
 public:
     using acquire_handler = detail::any_handler<void(error_code, lease)>;
@@ -90,9 +88,9 @@ public:
     }
 
 private:
-    // link_owner
-    std::shared_ptr<link_owner> owned() override { return shared_from_this(); }
-    void enter_from_link(void (*action)(void*), void* context) override
+    // transport_owner
+    std::shared_ptr<transport_owner> owned() override { return shared_from_this(); }
+    void enter_from_transport(void (*action)(void*), void* context) override
     {
         enter([&] { action(context); });
     }
@@ -114,15 +112,8 @@ private:
     void cancel(core::slot_id id, asio::cancellation_type type);
 
     void settle(core::time_point now);
-    core::time_point heard_until(core::time_point now);
-    void confirm_arrivals();
     void perform_effects();
     void perform(const core::effect& e);
-    bool has_output() const noexcept
-    {
-        return std::any_of(
-            links_.begin(), links_.end(), [](const link& l) { return l.has_output(); });
-    }
     void arm_timer(core::time_point now);
     void schedule_turn();
     void turn();
@@ -136,13 +127,12 @@ private:
     os_entropy entropy_;
     std::unique_ptr<core::backend_core> backend_;
     core::locker_core core_;
-    std::deque<link> links_;
+    transports transports_;
     std::unique_ptr<asio::steady_timer> timer_;
     core::alarm alarm_;
 
     operation_table operations_;
     bool turn_scheduled_ = false;
-    bool confirming_arrivals_ = false;
     bool late_ = false; // the core makes few attempts until the next turn
     bool closed_ = false;
     bool abandoned_ = false;

@@ -9,9 +9,6 @@ namespace holdfast::io {
 
 namespace {
 
-// A node that keeps sending must not delay the handling of timeouts for longer than this.
-constexpr core::duration longest_lag = std::chrono::seconds(1);
-
 // A turn runs handlers for so long; then other work of the context may run.
 constexpr core::duration slice = std::chrono::microseconds(500);
 
@@ -23,48 +20,16 @@ void engine::settle(core::time_point now)
     late_ = core_.note_lag(operations_.lag(now));
     core::time_point heard = now;
     if (core_.wake_at() <= now) {
-        for (link& l : links_)
-            l.flush(now); // a request that was not sent yet must not time out
-        heard = heard_until(now);
+        transports_.flush(now); // a request that was not sent yet must not time out
+        heard = transports_.heard_until(now);
     }
-    bool changed = true;
-    while (changed) {
+    do
         core_.wake(now, heard);
-        changed = false;
-        for (link& l : links_)
-            changed = l.follow(now) || changed;
-    }
+    while (transports_.follow(now));
     perform_effects();
-    if (has_output())
+    if (transports_.has_output())
         schedule_turn();
     arm_timer(now);
-}
-
-// The time by which all arrived bytes have been read. A timeout is not handled before its deadline
-// has passed by this time too.
-core::time_point engine::heard_until(core::time_point now)
-{
-    core::time_point heard = now;
-    for (const link& l : links_)
-        heard = std::min(heard, l.read_until(now));
-    if (heard < now && !confirming_arrivals_) {
-        for (link& l : links_)
-            l.note_empty(now);
-        confirm_arrivals();
-    }
-    return std::max(heard, now - longest_lag);
-}
-
-void engine::confirm_arrivals()
-{
-    confirming_arrivals_ = true;
-    asio::post(executor_, [self = shared_from_this()] {
-        self->enter([&] {
-            self->confirming_arrivals_ = false;
-            for (link& l : self->links_)
-                l.confirm_empty();
-        });
-    });
 }
 
 void engine::perform_effects()
@@ -116,7 +81,7 @@ void engine::perform(const core::effect& e)
 void engine::arm_timer(core::time_point now)
 {
     const core::time_point wanted = core_.wake_at();
-    if (wanted == core::never && (links_.empty() || closed_) && alarm_.is_set()) {
+    if (wanted == core::never && (transports_.empty() || closed_) && alarm_.is_set()) {
         alarm_.clear();
         timer_->cancel(); // the timer may be the last work of the context
         return;
@@ -144,9 +109,7 @@ void engine::turn()
 {
     enter([&] {
         turn_scheduled_ = false;
-        const core::time_point now = io::now();
-        for (link& l : links_)
-            l.flush(now);
+        transports_.flush(io::now());
     });
 }
 
@@ -154,7 +117,7 @@ void engine::turn()
 void engine::after_call(core::time_point now)
 {
     perform_effects();
-    if (operations_.has_finished() || closed_ || core_.wake_at() <= now || has_output())
+    if (operations_.has_finished() || closed_ || core_.wake_at() <= now || transports_.has_output())
         schedule_turn();
     else
         arm_timer(now);

@@ -2,13 +2,10 @@
 
 #include "io/clock.hpp"
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -42,27 +39,17 @@ constexpr int most_reads_at_once = 16;
 
 } // namespace
 
-link::link(link_owner& owner, core::connection& served, const asio::any_io_executor& executor)
-    : owner_(owner),
+link::link(transport_owner& owner, core::connection& served, const asio::any_io_executor& executor)
+    : guarded_(owner),
       connection_(served),
-      socket_(executor)
+      socket_(executor),
+      opener_(owner, executor, [this](error_code ec, protocol::socket&& opened) {
+          if (ec)
+              broken(ec, io::now());
+          else
+              on_opened(std::move(opened));
+      })
 {}
-
-// Creates a completion handler that runs `handler` under the owner's mutex, if the socket is still
-// the same.
-template <class Handler>
-auto link::guarded(Handler handler)
-{
-    return [owner = owner_.owned(), this, number = socket_number_, handler](
-               error_code ec, auto&&... results) {
-        auto action = [&] {
-            if (number == socket_number_)
-                handler(ec, std::forward<decltype(results)>(results)...);
-        };
-        owner->enter_from_link(
-            [](void* context) { (*static_cast<decltype(action)*>(context))(); }, &action);
-    };
-}
 
 bool link::follow(core::time_point now)
 {
@@ -70,7 +57,8 @@ bool link::follow(core::time_point now)
     if (wanted == (state_ != state::closed))
         return false;
     if (wanted) {
-        start_opening();
+        state_ = state::opening;
+        opener_.start(connection_.target(), connection_.opening_ends());
     } else {
         close();
         connection_.closed(asio::error::operation_aborted, now);
@@ -80,16 +68,14 @@ bool link::follow(core::time_point now)
 
 void link::close() noexcept
 {
-    ++socket_number_;
+    guarded_.dismiss();
+    opener_.stop();
     if (state_ == state::open && !heard_)
-        silent_ = where_;
+        opener_.silent();
     state_ = state::closed;
     waiting_writable_ = false;
-    error_code ignored;
-    look_up_.forget();
-    next_attempt_.reset();
-    attempts_.clear();
     arrivals_.reset();
+    error_code ignored;
     socket_.close(ignored);
 }
 
@@ -99,92 +85,9 @@ void link::broken(error_code why, core::time_point now)
     connection_.closed(why, now);
 }
 
-void link::start_opening()
+void link::on_opened(protocol::socket&& opened)
 {
-    ++socket_number_;
-    state_ = state::opening;
-    candidates_.clear();
-    last_error_ = asio::error::host_not_found;
-
-    const core::address& where = connection_.target();
-    error_code not_an_address;
-    const auto address = asio::ip::make_address(where.host, not_an_address);
-    if (!where.path.empty() || !not_an_address) {
-        if (where.path.empty())
-            candidates_.emplace_back(asio::ip::tcp::endpoint(address, where.port));
-        else
-            candidates_.emplace_back(asio::local::stream_protocol::endpoint(where.path));
-        return begin_race();
-    }
-    look_up_.start(socket_.get_executor(), where.host, where.port,
-        guarded([this](error_code ec, const look_up::endpoints& found) {
-            if (ec)
-                return broken(ec, io::now());
-            for (const asio::ip::tcp::endpoint& each : found)
-                candidates_.emplace_back(each);
-            begin_race();
-        }));
-}
-
-void link::begin_race()
-{
-    std::vector<core::address_race::candidate> known;
-    for (const protocol::endpoint& each : candidates_)
-        known.push_back({.ipv6 = each.protocol().family() == AF_INET6,
-            .good = each == good_,
-            .silent = each == silent_});
-    race_.begin(known, io::now(), connection_.opening_ends());
-    go_on_racing();
-}
-
-void link::go_on_racing()
-{
-    while (const auto next = race_.next(io::now()))
-        try_address(candidates_[*next]);
-    if (race_.lost()) {
-        // Posted, because this may run inside follow().
-        auto give_up = guarded([this](error_code) { broken(last_error_, io::now()); });
-        return asio::post(socket_.get_executor(), asio::append(std::move(give_up), error_code()));
-    }
-    if (race_.next_at() == core::never)
-        return;
-    next_attempt_.emplace(socket_.get_executor(), to_steady(race_.next_at()));
-    next_attempt_->async_wait(guarded([this](error_code ec) {
-        if (!ec)
-            go_on_racing();
-    }));
-}
-
-void link::try_address(const protocol::endpoint& where)
-{
-    const std::size_t number = attempts_.size();
-    protocol::socket& socket = attempts_.emplace_back(socket_.get_executor());
-    error_code ec;
-    socket.open(where.protocol(), ec);
-    if (ec) {
-        last_error_ = ec;
-        return race_.failed(io::now());
-    }
-    // Programs that the user starts must not keep these connections open.
-    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-    socket.async_connect(where, guarded([this, number, where](error_code failed) {
-        if (!failed) {
-            where_ = where;
-            return on_connected(number);
-        }
-        last_error_ = failed;
-        attempts_[number].close(failed);
-        race_.failed(io::now());
-        go_on_racing();
-    }));
-}
-
-void link::on_connected(std::size_t attempt)
-{
-    ++socket_number_; // ignore the results of the other attempts
-    socket_ = std::move(attempts_[attempt]);
-    attempts_.clear();
-    next_attempt_.reset();
+    socket_ = std::move(opened);
     heard_ = false;
     error_code ec;
     if (connection_.target().path.empty())
@@ -199,25 +102,17 @@ void link::on_connected(std::size_t attempt)
     start_reading();
 }
 
-// The address that has answered is tried first the next time.
-void link::on_heard()
-{
-    heard_ = true;
-    good_ = where_;
-    if (silent_ == where_)
-        silent_.reset();
-}
-
 void link::start_reading()
 {
     reading_since_ = io::now();
     const auto into = asio::buffer(*arrivals_);
     socket_.async_read_some(
-        into, guarded([this, arrived = arrivals_](error_code ec, std::size_t n) {
+        into, guarded_([this, arrived = arrivals_](error_code ec, std::size_t n) {
             if (ec)
                 return broken(ec, io::now());
             if (!heard_)
-                on_heard();
+                opener_.heard();
+            heard_ = true;
             on_read({arrived->data(), n});
         }));
 }
@@ -295,7 +190,7 @@ void link::flush(core::time_point now)
 void link::wait_writable()
 {
     waiting_writable_ = true;
-    socket_.async_wait(protocol::socket::wait_write, guarded([this](error_code ec) {
+    socket_.async_wait(protocol::socket::wait_write, guarded_([this](error_code ec) {
         waiting_writable_ = false;
         if (ec)
             broken(ec, io::now());
