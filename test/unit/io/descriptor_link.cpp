@@ -6,7 +6,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 
-#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +87,10 @@ public:
     }
     void ready(readiness what, core::time_point) override
     {
+        pollfd one{.fd = socket_, .events = POLLIN | POLLOUT, .revents = 0};
+        BOOST_TEST(::poll(&one, 1, 0) == 1);
+        const short due = what == readiness::writable ? POLLOUT : POLLIN;
+        BOOST_TEST((one.revents & due) != 0, "not ready for what was reported");
         if (connecting_) {
             BOOST_TEST(core::includes(what, readiness::writable));
             connecting_ = false;
