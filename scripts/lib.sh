@@ -67,6 +67,7 @@ missing_packages() {
     local boost clang package packages
     boost=$(boost_suffix)
     packages=(g++ cmake ninja-build redis-server valgrind
+        libssl-dev
         "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev")
     if [[ $with_clang == yes ]]; then
         clang=$(clang_version)

@@ -2,6 +2,7 @@
 
 #include <holdfast/backend.hpp>
 #include <holdfast/endpoint.hpp>
+#include <holdfast/stream_layer.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -57,6 +58,10 @@ struct redlock_options {
 
     /// No effect without fencing.
     fencing_options fence{};
+
+    /// For nodes with the scheme `rediss`: `tls()` of <holdfast/tls.hpp>. Such nodes are refused
+    /// without it, and it is refused if no node has that scheme.
+    std::optional<stream_layer> tls{};
 
     /// How long to wait for a node's answer to one request. 1 ms to 60 s. A slow node delays
     /// nothing while a majority is quicker. Default: ttl / 20 of the lock in question, but at least
@@ -190,8 +195,8 @@ struct redlock_options {
 /// Source: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/ with validity
 /// counted for each node from before its request was queued.
 ///
-/// Throws `std::invalid_argument`: no node, more than 15, one address twice, TLS (not available
-/// in this version), or an option out of its range. Does no I/O.
+/// Throws `std::invalid_argument`: no node, more than 15, one address twice, `tls`
+/// without a node that uses it or the reverse, or an option out of its range. Does no I/O.
 backend redlock(std::vector<endpoint> nodes, redlock_options options = {});
 
 } // namespace holdfast

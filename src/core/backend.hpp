@@ -154,7 +154,7 @@ public:
     {
         std::size_t all = 0;
         for (const connection* const c : connections())
-            all += c->output().size();
+            all += c->unsent();
         return all;
     }
     // Closes all connections for good.

@@ -41,6 +41,10 @@ public:
     // `n` bytes have arrived in that space.
     virtual void received(std::size_t n, time_point now) = 0;
 
+    // How many bytes there are to send, roughly; 0 if there are none.
+    virtual std::size_t unsent() const noexcept { return output().size(); }
+    // All that has gathered is to be sent now. Called before output().
+    virtual void prepare_output() {}
     // The bytes to send, in order.
     virtual std::string_view output() const noexcept = 0;
     // The stream has taken the first `n` bytes of the output. `now`: just before it took them.

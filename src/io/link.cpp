@@ -169,14 +169,18 @@ void link::confirm_empty() noexcept
 
 bool link::has_output() const noexcept
 {
-    return state_ == state::open && !waiting_writable_ && !connection_.output().empty();
+    return state_ == state::open && !waiting_writable_ && connection_.unsent() != 0;
 }
 
 void link::flush(core::time_point now)
 {
     if (state_ != state::open || waiting_writable_)
         return;
-    for (std::string_view rest = connection_.output(); !rest.empty(); rest = connection_.output()) {
+    for (;;) {
+        connection_.prepare_output();
+        const std::string_view rest = connection_.output();
+        if (rest.empty())
+            return;
         error_code ec;
         const std::size_t n = socket_.write_some(asio::buffer(rest), ec);
         if (ec == asio::error::would_block || ec == asio::error::try_again)

@@ -37,14 +37,24 @@ void check(const std::vector<endpoint>& nodes)
                std::to_string(redis::max_nodes) + " are allowed");
     std::set<std::string> seen;
     for (const endpoint& node : nodes) {
-        if (node.via() == endpoint::transport::tls)
-            reject(node.address() + ": TLS is not available in this version");
         const std::string server = node.via() == endpoint::transport::unix_socket
                                        ? node.path()
                                        : node.host() + " " + std::to_string(node.port());
         if (!seen.insert(server).second)
             reject(node.address() + " is listed twice; a majority must be of different servers");
     }
+}
+
+// No node is ever used in plain text by mistake.
+void check_tls(const std::vector<endpoint>& nodes, bool given)
+{
+    const auto found = std::find_if(nodes.begin(), nodes.end(),
+        [](const endpoint& node) { return node.via() == endpoint::transport::tls; });
+    if (found != nodes.end() && !given)
+        reject(found->address() + " has the scheme rediss, and redlock_options::tls is not set; "
+                                  "holdfast::tls() of <holdfast/tls.hpp> makes it");
+    if (found == nodes.end() && given)
+        reject("redlock_options::tls is set, but no node has the scheme rediss");
 }
 
 void check(const fencing_options& o)
@@ -90,6 +100,8 @@ redis::node_settings settings_of(const endpoint& node, const redlock_options& o)
     s.name = node.address();
     s.user = node.user();
     s.password = node.password();
+    if (node.via() == endpoint::transport::tls)
+        s.tls = o.tls->factory();
     s.client_name = o.client_name;
     s.database = node.database();
     s.eviction_allowed = o.allow_eviction;
@@ -139,6 +151,7 @@ private:
 backend redlock(std::vector<endpoint> nodes, redlock_options options)
 {
     check(nodes);
+    check_tls(nodes, options.tls.has_value());
     check(options);
     return backend(std::make_shared<redlock_factory>(nodes, options));
 }

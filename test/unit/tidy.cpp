@@ -24,8 +24,9 @@ constexpr std::size_t most_lines = 400;
 constexpr std::size_t most_columns = 100;
 
 // Public headers that are plain values: no Asio, and no other public headers than these.
-const names values{"error", "options", "resource", "release_outcome", "stats", "backend"};
-const names backend_values{"endpoint", "redlock", "memory"};
+const names values{
+    "error", "options", "resource", "release_outcome", "stats", "backend", "stream_layer"};
+const names backend_values{"endpoint", "redlock", "memory", "tls"};
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
@@ -60,6 +61,9 @@ const std::vector<folder_rule> folder_rules{
         {"redis", "redis/queue", "redis/dialect", "redis/pool", "redis/claim", "redis/node",
             "redis/quorum", "resp", "core"},
         true, {"endpoint", "redlock"}, no_threads},
+    // Its settings are shared by lockers in several threads, so it may use a mutex.
+    {"src/tls/", {"tls", "core"}, true, {"tls"},
+        {"random", "thread", "condition_variable", "atomic"}},
     // Its store is shared by lockers in several threads, so it may use a mutex.
     {"src/memory/", {"memory", "core"}, true, {"memory"},
         {"random", "thread", "condition_variable", "atomic"}},

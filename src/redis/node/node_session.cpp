@@ -223,7 +223,9 @@ void node_session::closed(error_code why, core::time_point now)
 {
     if (state_ == state::shut || state_ == state::pausing)
         return;
-    begin_closing({why, why.message()}, now);
+    const auto tls_failed = make_error_code(errc::tls_failed);
+    const bool by_tls = why.default_error_condition() == tls_failed.default_error_condition();
+    begin_closing({by_tls ? tls_failed : why, why.message()}, now);
 
     // The first attempt after a connection that worked is made at once: usually the node is back.
     core::duration pause{0};

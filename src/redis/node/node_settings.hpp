@@ -1,9 +1,11 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/stream_layer.hpp"
 #include "core/time.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace holdfast::redis {
@@ -12,6 +14,7 @@ namespace holdfast::redis {
 struct node_settings {
     core::address where;
     std::string name; // the address as it may be logged
+    std::shared_ptr<const core::stream_layer_factory> tls{}; // null: plain text
     std::string user, password;
     std::string client_name;
     std::string channel{};    // on which we are told of our turn; empty: not at all

@@ -100,6 +100,7 @@ private:
 
     std::optional<core::duration> node_timeout_;
     std::vector<std::unique_ptr<node_session>> sessions_;
+    std::vector<std::unique_ptr<core::connection>> layers_; // of sessions over TLS
     std::vector<core::connection*> connections_;
     unfit_queue_nodes unfit_;
     std::array<core::time_point, max_nodes> quarantine_ends_{};
