@@ -58,25 +58,20 @@ worker::worker(const job& work, std::size_t holder, const std::string& folder,
     : resource_(work.resource),
       journal_(folder + "/journal-" + std::to_string(holder)),
       holder_(holder),
-      process_(command_line(work, holder, journal_, folder, urls)),
-      pid_(std::stoi("0" + process_.read_line()))
+      process_(command_line(work, holder, journal_, folder, urls))
 {
-    BOOST_REQUIRE_MESSAGE(pid_ != 0, "a worker did not start");
+    BOOST_REQUIRE_MESSAGE(process_.read_line() == "started", "a worker did not start");
 }
 
 void worker::freeze()
 {
     was_frozen_ = true;
-    ::kill(pid_, SIGSTOP);
-    siginfo_t info{};
-    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) == -1 &&
-           errno == EINTR) {
-    }
+    process_.pause();
 }
 
 void worker::thaw()
 {
-    ::kill(pid_, SIGCONT);
+    process_.resume();
 }
 
 void worker::kill()
@@ -87,8 +82,7 @@ void worker::kill()
 
 void worker::ask_to_end()
 {
-    if (!killed_)
-        ::kill(pid_, SIGTERM);
+    process_.ask_to_end();
 }
 
 bool worker::ends_well()

@@ -71,7 +71,6 @@ private:
     std::string resource_, journal_;
     std::size_t holder_;
     child_process process_;
-    pid_t pid_;
     bool killed_ = false, was_frozen_ = false;
 };
 
