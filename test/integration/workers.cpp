@@ -1,7 +1,5 @@
 #include "integration/workers.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -112,24 +110,9 @@ std::vector<holding> worker::holdings() const
     return all;
 }
 
-team::team()
-{
-    auto name = (std::filesystem::temp_directory_path() / "holdfast-team-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        fail("mkdtemp");
-    folder_ = name;
-}
-
-team::~team()
-{
-    workers.clear();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
-
 worker& team::add(const job& work, const std::vector<std::string>& urls)
 {
-    return workers.emplace_back(work, workers.size(), folder_, urls);
+    return workers.emplace_back(work, workers.size(), folder_.path(), urls);
 }
 
 void team::add_both_kinds(cluster& c, const std::vector<std::string>& urls, const job& keeping)

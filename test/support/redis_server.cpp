@@ -3,13 +3,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -53,44 +51,15 @@ std::uint16_t free_port()
 
 redis_server::redis_server(std::vector<std::string> arguments) : arguments_(std::move(arguments))
 {
-    auto name = (fs::temp_directory_path() / "holdfast-redis-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        fail("mkdtemp");
-    directory_ = name;
-    try {
-        // Another process may take the port between the check and the server's start.
-        do {
-            port_ = free_port();
-        } while (!start(arguments_));
-    } catch (...) {
-        remove();
-        throw;
-    }
+    // Another process may take the port between the check and the server's start.
+    do {
+        port_ = free_port();
+    } while (!start(arguments_));
 }
 
-redis_server::redis_server(redis_server&& other) noexcept
-    : arguments_(std::move(other.arguments_)),
-      directory_(std::exchange(other.directory_, {})),
-      port_(other.port_),
-      process_(std::exchange(other.process_, std::nullopt)),
-      client_(std::move(other.client_))
-{}
-
-redis_server& redis_server::operator=(redis_server&& other) noexcept
-{
-    auto taken = std::move(other);
-    std::swap(arguments_, taken.arguments_);
-    std::swap(directory_, taken.directory_);
-    std::swap(port_, taken.port_);
-    std::swap(process_, taken.process_);
-    std::swap(client_, taken.client_);
-    return *this;
-}
-
-redis_server::~redis_server()
-{
-    remove();
-}
+redis_server::redis_server(redis_server&& other) noexcept = default;
+redis_server& redis_server::operator=(redis_server&& other) noexcept = default;
+redis_server::~redis_server() = default;
 
 std::string redis_server::command(
     const std::vector<std::string>& words, std::chrono::milliseconds timeout)
@@ -140,10 +109,10 @@ void redis_server::restart(std::vector<std::string> arguments)
 // Returns false if the port is taken.
 bool redis_server::start(const std::vector<std::string>& arguments)
 {
-    fs::remove(directory_ + "/log");
+    fs::remove(folder_.path() + "/log");
     std::vector<std::string> all{"redis-server", "--port", std::to_string(port_), "--bind",
-        "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory_, "--logfile",
-        directory_ + "/log", "--daemonize", "no"};
+        "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder_.path(), "--logfile",
+        folder_.path() + "/log", "--daemonize", "no"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     process_.emplace(all, child_options{.piped = child_options::pipes::none});
 
@@ -172,17 +141,9 @@ bool redis_server::ready()
     return true;
 }
 
-void redis_server::remove() noexcept
-{
-    kill();
-    std::error_code ignored;
-    if (!directory_.empty())
-        fs::remove_all(directory_, ignored);
-}
-
 std::string redis_server::log() const
 {
-    std::ifstream file(directory_ + "/log");
+    std::ifstream file(folder_.path() + "/log");
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();

@@ -2,6 +2,7 @@
 
 #include "support/child_process.hpp"
 #include "support/redis_client.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <holdfast/endpoint.hpp>
 
@@ -54,11 +55,10 @@ public:
 private:
     bool start(const std::vector<std::string>& arguments);
     bool ready();
-    void remove() noexcept;
     std::string log() const;
 
     std::vector<std::string> arguments_;
-    std::string directory_;
+    temporary_folder folder_{"redis"};
     std::uint16_t port_ = 0;
     std::optional<child_process> process_;
     redis_client client_;
