@@ -1,6 +1,7 @@
 #include "wire_limit.hpp"
 
 #include "redis/node/scripts.hpp"
+#include "redis/quorum/majority.hpp"
 #include "wire_connection.hpp"
 
 #include <sys/epoll.h>
@@ -62,7 +63,7 @@ wire::wire(const std::vector<std::uint16_t>& ports, const load& wanted)
       meter_(wanted),
       stuck_(ports.size()),
       resources_(wanted.concurrency),
-      majority_(ports.size() / 2 + 1)
+      majority_(holdfast::redis::majority(ports.size()))
 {
     connect(ports);
     for (std::size_t i = 0; i < resources_.size(); ++i)

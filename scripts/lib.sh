@@ -1,4 +1,4 @@
-# Shared by the scripts: find missing packages, install them, configure. Sourced, not run.
+# Functions of the scripts: find missing packages, install them, configure. To be sourced.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -32,7 +32,8 @@ version_of() {
     fi
 }
 
-# The default Boost of Debian 12 is too old; Debian 12 also has packages of a newer version.
+# Prints the suffix of the Boost packages. The default Boost of Debian 12 is too old, but Debian 12
+# also has packages of version 1.81.
 boost_suffix() {
     local version
     version=$(version_of libboost-dev)
@@ -42,7 +43,8 @@ boost_suffix() {
     fi
 }
 
-# The Clang version for fuzzing: the oldest installed one from 16, or else the oldest available one.
+# The Clang version for fuzzing: the oldest installed version from 16 on, or else the oldest
+# available one.
 clang_version() {
     local version
     for version in {16..30}; do
@@ -57,10 +59,10 @@ clang_version() {
             return
         fi
     done
-    echo 16 # for the message that it is missing
+    echo 16 # apt-get will report that it is missing
 }
 
-# Set to yes by scripts that need Clang.
+# A script that needs Clang sets this to yes.
 with_clang=no
 
 missing_packages() {
@@ -78,10 +80,10 @@ missing_packages() {
     done
 }
 
-# Debian starts a service as soon as it is installed, and at every boot. The programs here start
-# their own servers on separate ports, so the newly installed service stays off: policy-rc.d tells
-# Debian whether a service may start (101: no), and the unit is disabled. A server that was
-# installed before is not changed.
+# Runs a command that installs packages, without starting their services. Debian starts a service
+# when it is installed and at every boot. The programs here start their own servers on other ports
+# and do not need the service. policy-rc.d tells Debian whether a service may start (101: no). The
+# caller disables the new unit. A service that was installed before is not changed.
 without_services() (
     policy=/usr/sbin/policy-rc.d
     if [[ ! -e $policy ]]; then
@@ -94,7 +96,7 @@ without_services() (
 
 install_missing() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        die "this script needs Debian 12+ or Ubuntu 24.04+ (apt-get); elsewhere see README.md"
+        die "this script needs apt-get (Debian 12+ or Ubuntu 24.04+); otherwise see README.md"
     fi
 
     local missing
@@ -103,9 +105,9 @@ install_missing() {
 
     say "looking for packages: ${missing[*]}"
     as_root apt-get update -q
-    mapfile -t missing < <(missing_packages) # the updated lists may have a newer Boost
+    mapfile -t missing < <(missing_packages) # the updated lists may offer a newer Boost
     say "installing: ${missing[*]}"
-    # apt-get must not remove installed packages; it fails instead.
+    # With --no-remove, apt-get fails instead of removing installed packages.
     without_services as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
     if [[ " ${missing[*]} " == *" redis-server "* && -d /run/systemd/system ]]; then
@@ -113,7 +115,7 @@ install_missing() {
     fi
 }
 
-# configure <folder> <cmake argument>...: adds CMAKE_ARGS at the end.
+# configure <folder> <cmake argument>...: configures a build folder. CMAKE_ARGS come last.
 configure() {
     local folder=$1 arguments=("${@:2}") extra=()
     if command -v ccache >/dev/null; then

@@ -1,7 +1,6 @@
 #include "contender.hpp"
 
 #include "arrivals.hpp"
-#include "child_process.hpp"
 #include "timeline.hpp"
 #include "usage.hpp"
 
@@ -193,8 +192,6 @@ private:
 
 int run_contender(const contender_settings& given)
 {
-    if (!follow_parent(given.parent))
-        return 1;
     // A process that hangs ends itself.
     ::alarm(static_cast<unsigned>(given.length_ms / 1'000 + 2 * given.limit_s + 30));
     contender one(given);

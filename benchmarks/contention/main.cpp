@@ -11,9 +11,7 @@
 // processes.cpp      starts the processes and reads their results
 // contender.cpp      one of these processes
 // timeline.cpp       puts the holds of all processes in order
-// child_process.cpp  the parent's side of a process
 
-#include "child_process.hpp"
 #include "contender.hpp"
 #include "parking.hpp"
 #include "parts.hpp"
@@ -86,7 +84,6 @@ po::options_description hidden_options(command_line& line)
     options.add_options()("part", po::value(&line.wanted.parts));
     options.add_options()("contender", po::value(&line.contender.resource));
     options.add_options()("parking", po::value(&line.parking.what));
-    options.add_options()("parent", po::value(&line.contender.parent));
     options.add_options()("node", po::value(&line.contender.nodes));
     return options;
 }
@@ -147,7 +144,6 @@ int run_contender(command_line& line)
 
 int run_parking(command_line& line)
 {
-    line.parking.parent = line.contender.parent;
     line.parking.nodes = line.contender.nodes;
     line.parking.count = line.wanted.waiters;
     return contention::run_parking(line.parking);

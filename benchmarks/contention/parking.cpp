@@ -1,6 +1,6 @@
 #include "parking.hpp"
 
-#include "child_process.hpp"
+#include "support/child_process.hpp"
 
 #include <holdfast/holdfast.hpp>
 
@@ -171,8 +171,6 @@ asio::awaitable<void> measure(car_park& here, const parking_settings& given)
 
 int run_parking(const parking_settings& given)
 {
-    if (!follow_parent(given.parent))
-        return 1;
     asio::io_context io(1);
     const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
     car_park here{io, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
@@ -188,13 +186,15 @@ int run_parking(const parking_settings& given)
 parked_bytes measure_parked(
     const std::vector<std::string>& nodes, const std::string& what, std::size_t count)
 {
-    std::vector<std::string> words{"--parking=" + what, "--waiters=" + std::to_string(count)};
+    std::vector<std::string> words{
+        holdfast::test::this_program(), "--parking=" + what, "--waiters=" + std::to_string(count)};
     for (const auto& node : nodes)
         words.push_back("--node=" + node);
-    child_process child(words);
+    holdfast::test::child_process child(words);
     parked_bytes each;
-    std::istringstream(child.line()) >> each.allocated >> each.resident;
-    child.finish();
+    std::istringstream(child.read_line()) >> each.allocated >> each.resident;
+    if (child.wait() != 0)
+        throw std::runtime_error("a process has failed");
     return each;
 }
 

@@ -1,6 +1,6 @@
 #include "processes.hpp"
 
-#include "child_process.hpp"
+#include "support/child_process.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +13,8 @@ namespace contention {
 namespace {
 
 using namespace std::chrono_literals;
+using holdfast::test::child_options;
+using holdfast::test::child_process;
 using holdfast::test::redis_server;
 using calls = std::map<std::string, std::uint64_t>;
 
@@ -24,7 +26,7 @@ std::vector<std::string> command_line(const contender_settings& given)
     const auto number = [](const char* name, std::size_t value) {
         return "--" + std::string(name) + "=" + std::to_string(value);
     };
-    std::vector<std::string> words{"--contender=" + given.resource,
+    std::vector<std::string> words{holdfast::test::this_program(), "--contender=" + given.resource,
         number("coroutines", given.coroutines), number("rounds", given.rounds),
         number("length", given.length_ms), number("think", given.think_us),
         number("hold", given.hold_us), number("limit", given.limit_s)};
@@ -64,10 +66,17 @@ calls difference(calls after, const calls& before)
     return after;
 }
 
+void expect(child_process& process, const std::string& line)
+{
+    const auto got = process.read_line();
+    if (got != line)
+        throw std::runtime_error("a process has printed '" + got + "' instead of '" + line + "'");
+}
+
 template <class Number>
 Number number_after(const std::string& name, child_process& process)
 {
-    std::istringstream line(process.line());
+    std::istringstream line(process.read_line());
     std::string word;
     Number value{};
     if (!(line >> word >> value) || word != name)
@@ -77,7 +86,7 @@ Number number_after(const std::string& name, child_process& process)
 
 void read_holds(child_process& process, std::size_t number, std::vector<hold>& all)
 {
-    for (auto line = process.line(); line != "end"; line = process.line()) {
+    for (auto line = process.read_line(); line != "end"; line = process.read_line()) {
         std::istringstream words(line);
         std::string word;
         hold h;
@@ -101,19 +110,20 @@ std::uint64_t contest_result::all_executed() const
 contest_result contend(
     std::vector<redis_server>& servers, const contender_settings& given, std::size_t processes)
 {
+    const child_options both{.piped = child_options::pipes::input_and_output};
     std::deque<child_process> children;
     for (std::size_t i = 0; i < processes; ++i)
-        children.emplace_back(command_line(given));
+        children.emplace_back(command_line(given), both);
     for (auto& child : children)
-        child.expect("ready");
+        expect(child, "ready");
 
     const calls before = calls_of(servers);
     const auto start = std::chrono::steady_clock::now() + time_to_tell_all;
     const std::int64_t from = std::chrono::nanoseconds(start.time_since_epoch()).count();
     for (auto& child : children)
-        child.say(std::to_string(from));
+        child.write_line(std::to_string(from));
     for (auto& child : children)
-        child.expect("finished");
+        expect(child, "finished");
     std::this_thread::sleep_for(stragglers);
 
     contest_result r;
@@ -127,7 +137,8 @@ contest_result contend(
         r.overtakings += number_after<std::size_t>("overtakings", child);
         r.unfinished += number_after<std::size_t>("unfinished", child);
         read_holds(child, i, holds);
-        child.finish();
+        if (child.wait() != 0)
+            throw std::runtime_error("a process has failed");
     }
     const auto length = std::chrono::nanoseconds(std::chrono::milliseconds(given.length_ms));
     const std::int64_t until = given.rounds == 0 ? from + length.count() : 0;

@@ -2,8 +2,6 @@
 
 #include <holdfast/options.hpp>
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -56,7 +54,6 @@ struct budget {
 
 /// The settings of one contending process.
 struct contender_settings {
-    pid_t parent = 0;
     std::vector<std::string> nodes; // none: without a lock
     std::string resource = "contention:one";
     std::size_t coroutines = 1;
@@ -68,7 +65,6 @@ struct contender_settings {
 
 /// The settings of a process that measures memory.
 struct parking_settings {
-    pid_t parent = 0;
     std::vector<std::string> nodes;
     std::string what; // one of `parked`
     std::size_t count = 0;

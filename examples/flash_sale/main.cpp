@@ -69,9 +69,8 @@ int run(int argc, char** argv)
         "without --fenced an update is lost (exit status 1)")(
         "no-faults", "do not break servers of the lock");
     po::options_description hidden; // how the parent starts a worker
-    hidden.add_options()("worker", "")("freezes", "")("parent", po::value(&given.parent))(
-        "stock-port", po::value(&given.stock_port))("first-buyer", po::value(&given.first_buyer))(
-        "node", po::value(&given.nodes));
+    hidden.add_options()("worker", "")("freezes", "")("stock-port", po::value(&given.stock_port))(
+        "first-buyer", po::value(&given.first_buyer))("node", po::value(&given.nodes));
     po::options_description all;
     all.add(visible).add(hidden);
 

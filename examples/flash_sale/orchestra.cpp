@@ -16,7 +16,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <csignal>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -153,7 +152,6 @@ void sale::start_workers()
     unsigned next = 0;
     for (unsigned i = 0; i < wanted_.processes; ++i) {
         worker_settings given;
-        given.parent = ::getpid();
         given.stock_port = shop_.port();
         given.nodes = holdfast::test::urls(nodes_);
         given.coroutines = wanted_.coroutines;
@@ -175,14 +173,13 @@ asio::awaitable<void> sale::listen(worker_process& worker)
     auto input = asio::dynamic_buffer(received);
     const auto token = asio::experimental::as_tuple(asio::use_awaitable);
     for (;;) {
-        const auto [ec, size] =
-            co_await asio::async_read_until(worker.output(), input, '\n', token);
+        const auto [ec, size] = co_await asio::async_read_until(worker.output, input, '\n', token);
         if (ec)
             break; // the worker has ended
         hear(worker, std::string_view(received).substr(0, size - 1));
         received.erase(0, size);
     }
-    if (!worker.wait())
+    if (worker.process.wait() != 0)
         crashed_ = true;
     if (stopped_ == &worker)
         stopped_ = nullptr; // it was killed while it was stopped
@@ -198,11 +195,11 @@ long sale::recorded_orders()
 
 void sale::note_stop(worker_process& worker)
 {
-    worker.wait_until_stopped();
+    worker.process.wait_until_stopped();
     stopped_ = &worker;
     ++frozen_.processes;
     orders_at_stop_ = recorded_orders();
-    progress_.say("process " + std::to_string(worker.pid()) + " is stopped at " +
+    progress_.say("process " + std::to_string(worker.process.pid()) + " is stopped at " +
                   std::to_string(orders_at_stop_) + " orders, between its read and its write");
 }
 
@@ -215,9 +212,9 @@ void sale::wake_if_time()
     frozen_.orders_meanwhile = recorded_orders() - orders_at_stop_;
     if (frozen_.orders_meanwhile < enough && running_ > 1)
         return;
-    progress_.say("process " + std::to_string(stopped_->pid()) + " continues after " +
+    progress_.say("process " + std::to_string(stopped_->process.pid()) + " continues after " +
                   std::to_string(frozen_.orders_meanwhile) + " orders of others");
-    std::exchange(stopped_, nullptr)->resume();
+    std::exchange(stopped_, nullptr)->process.resume();
 }
 
 void sale::hear(worker_process& worker, std::string_view line)

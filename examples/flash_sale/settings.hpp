@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,7 +21,6 @@ struct settings {
 
 // The settings that the parent passes to one worker process.
 struct worker_settings {
-    pid_t parent = 0;
     std::uint16_t stock_port = 0;
     std::vector<std::string> nodes; // none: sell without a lock
     unsigned coroutines = 0;

@@ -14,8 +14,6 @@
 #include <boost/system/system_error.hpp>
 
 #include <csignal>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <exception>
@@ -179,20 +177,10 @@ holdfast::redlock_options how_to_lock(const worker_settings& given)
     return options;
 }
 
-// Asks the kernel to kill this process when the parent ends. False if the parent has ended already.
-bool follow_parent(pid_t parent)
-{
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return ::getppid() == parent;
-}
-
 } // namespace
 
 int run_worker(const worker_settings& given)
 {
-    if (!follow_parent(given.parent))
-        return 1;
-
     asio::io_context io(1);
     shop here{given, std::nullopt, given.first_buyer, given.coroutines};
     if (!given.nodes.empty()) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/hex.hpp"
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -30,11 +32,10 @@ struct owner_token {
         if (!source.fill(bits))
             return std::nullopt;
         owner_token token;
-        constexpr std::string_view digits = "0123456789abcdef";
         for (std::size_t i = 0; i < bits.size(); ++i) {
             const auto byte = std::to_integer<unsigned>(bits[i]);
-            token.text[2 * i] = digits[byte >> 4];
-            token.text[2 * i + 1] = digits[byte & 15];
+            token.text[2 * i] = hex_digit(byte >> 4);
+            token.text[2 * i + 1] = hex_digit(byte);
         }
         return token;
     }

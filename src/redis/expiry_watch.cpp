@@ -1,6 +1,10 @@
 #include "redis/expiry_watch.hpp"
 
+#include "redis/quorum/majority.hpp"
+
 #include <algorithm>
+#include <functional>
+#include <span>
 
 namespace holdfast::redis {
 
@@ -51,25 +55,23 @@ std::optional<core::backend_event> expiry_watch::on_reply(
     if (v.kind == resp::value_kind::integer && v.integer != -1) // -1: no end is set
         q->free_at[node] =
             core::later(now, std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0)));
-    const std::size_t needed = majority(nodes_.size());
-    if (q->answers < needed) {
+    if (q->answers < majority(nodes_.size())) {
         lose_answer(r.reference);
         return std::nullopt;
     }
 
-    auto free_at = q->free_at;
-    const auto nth = free_at.begin() + static_cast<std::ptrdiff_t>(needed - 1);
-    std::nth_element(
-        free_at.begin(), nth, free_at.begin() + static_cast<std::ptrdiff_t>(nodes_.size()));
+    auto ends = q->free_at;
+    const core::time_point free_at =
+        majority_value(std::span(ends.data(), nodes_.size()), nodes_.size(), std::less<>());
     const bool conflict = q->conflicts >= blocking(nodes_.size());
     const std::uint64_t tag = q->tag;
     questions_.give_back(r.reference);
-    if (!conflict && *nth == core::never)
+    if (!conflict && free_at == core::never)
         return std::nullopt;
     return core::backend_event{.kind = core::event_kind::free_hint,
         .reason = conflict ? errc::key_conflict : errc{},
         .tag = tag,
-        .free_at = *nth};
+        .free_at = free_at};
 }
 
 } // namespace holdfast::redis

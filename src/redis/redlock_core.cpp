@@ -1,5 +1,6 @@
 #include "redis/redlock_core.hpp"
 
+#include "core/hex.hpp"
 #include "redis/dialect/fenced_dialect.hpp"
 #include "redis/dialect/plain_dialect.hpp"
 
@@ -17,13 +18,9 @@ namespace {
 // cause needless work.
 std::string new_channel(core::jitter& random)
 {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string channel = "holdfast:";
-    for (int half = 0; half < 2; ++half) {
-        const std::uint64_t bits = random.next();
-        for (int shift = 60; shift >= 0; shift -= 4)
-            channel += digits[bits >> shift & 15];
-    }
+    for (int half = 0; half < 2; ++half)
+        core::append_hex(channel, random.next());
     return channel;
 }
 

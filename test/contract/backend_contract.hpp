@@ -7,7 +7,6 @@
 
 #include <boost/test/data/test_case.hpp>
 
-#include <cstddef>
 #include <ostream>
 #include <vector>
 
@@ -16,22 +15,35 @@ namespace holdfast::test {
 /// A backend that must satisfy the contract.
 struct subject {
     const char* name;
-    std::size_t nodes; ///< 0: in memory
-    bool fenced;       ///< whether leases carry a fencing token
 
-    /// Returns the same store each time. Nodes are started at the first use and run until the end.
-    backend make() const;
+    // What it can do beyond the contract. A case that needs one of these names it in `applies()`.
+    bool has_tokens; ///< leases carry a fencing token
+    bool queues;     ///< waiters of different lockers are served in the order of their arrival
+
+    /// Returns the same store each time. Servers are started at the first use and run until the
+    /// end.
+    backend (*make)();
 
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };
 
-/// All backends. Every case of the contract runs once on each. A new backend is one more line here.
-inline const std::vector<subject> every_backend{
-    {"memory", 0, true},
-    {"one node", 1, false},
-    {"three nodes", 3, false},
-    {"five nodes", 5, false},
-};
+/// All backends; each is one entry in subjects.cpp. Every case of the contract runs once on each.
+const std::vector<subject>& every_backend();
+
+/// For cases that test only the locker, whatever the backend: one that needs no servers.
+inline backend any_backend()
+{
+    return memory();
+}
+
+/// Whether a case applies to a backend that lacks a capability. If not, the log says what the case
+/// needs.
+inline bool applies(const subject& each, bool subject::*capability, const char* needed)
+{
+    if (!(each.*capability))
+        BOOST_TEST_MESSAGE("does not apply to \"" << each.name << "\": needs " << needed);
+    return each.*capability;
+}
 
 /// Short, so that tests wait little, but long enough for a busy machine to renew in time.
 inline lock_options brief(std::chrono::milliseconds ttl = 3s)

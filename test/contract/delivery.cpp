@@ -55,7 +55,7 @@ void block_some(std::size_t blocking, std::size_t threads)
 {
     constexpr std::size_t leases = 8;
     asio::thread_pool pool(threads);
-    holdfast::locker locker(pool.get_executor(), memory());
+    holdfast::locker locker(pool.get_executor(), any_backend());
     std::vector<lease> all = take_leases(locker, leases);
     std::atomic<std::size_t> begun = 0, timed_out = 0;
     gathering others;
@@ -95,7 +95,7 @@ void keep_busy(std::chrono::milliseconds length)
 // The last handler acquires once more.
 void be_slow(std::size_t count)
 {
-    scene s(memory(), 1);
+    scene s(any_backend(), 1);
     lock_options options;
     options.wait = 500ms;
     const holdfast::lock later(s.locker(), unique_name(), options);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_slow_handler_delays_later_attempts_no_longer_than_it_runs
         be_slow(count);
 }
 
-BOOST_DATA_TEST_CASE(close_completes_after_the_waits_that_it_ends, every_backend, each)
+BOOST_DATA_TEST_CASE(close_completes_after_the_waits_that_it_ends, every_backend(), each)
 {
     scene s(each.make(), 2);
     const std::string name = unique_name();
@@ -163,7 +163,7 @@ std::vector<std::size_t> failures_of(asio::io_context& io)
 }
 
 // As with operations of Asio: not combined into one `multiple exceptions`.
-BOOST_DATA_TEST_CASE(exceptions_of_handlers_are_thrown_one_by_one, every_backend, each)
+BOOST_DATA_TEST_CASE(exceptions_of_handlers_are_thrown_one_by_one, every_backend(), each)
 {
     constexpr std::size_t count = 50;
     scene s(each.make(), 1);

@@ -13,7 +13,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(exclusion)
 
-BOOST_DATA_TEST_CASE(two_lockers_exclude_each_other, every_backend, each)
+BOOST_DATA_TEST_CASE(two_lockers_exclude_each_other, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -27,7 +27,7 @@ BOOST_DATA_TEST_CASE(two_lockers_exclude_each_other, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(two_locks_of_one_locker_exclude_each_other, every_backend, each)
+BOOST_DATA_TEST_CASE(two_locks_of_one_locker_exclude_each_other, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -37,7 +37,7 @@ BOOST_DATA_TEST_CASE(two_locks_of_one_locker_exclude_each_other, every_backend, 
     });
 }
 
-BOOST_DATA_TEST_CASE(different_resources_do_not_exclude_each_other, every_backend, each)
+BOOST_DATA_TEST_CASE(different_resources_do_not_exclude_each_other, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease one = co_await s.lock(0).acquire();
@@ -47,7 +47,7 @@ BOOST_DATA_TEST_CASE(different_resources_do_not_exclude_each_other, every_backen
     });
 }
 
-BOOST_DATA_TEST_CASE(a_release_frees_the_resource_at_once, every_backend, each)
+BOOST_DATA_TEST_CASE(a_release_frees_the_resource_at_once, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -61,7 +61,7 @@ BOOST_DATA_TEST_CASE(a_release_frees_the_resource_at_once, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(try_acquire_on_a_held_resource_is_no_error, every_backend, each)
+BOOST_DATA_TEST_CASE(try_acquire_on_a_held_resource_is_no_error, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -75,7 +75,7 @@ BOOST_DATA_TEST_CASE(try_acquire_on_a_held_resource_is_no_error, every_backend, 
     });
 }
 
-BOOST_DATA_TEST_CASE(a_second_release_reports_not_held, every_backend, each)
+BOOST_DATA_TEST_CASE(a_second_release_reports_not_held, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -91,7 +91,7 @@ BOOST_DATA_TEST_CASE(a_second_release_reports_not_held, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_release_after_the_end_reports_expired, every_backend, each)
+BOOST_DATA_TEST_CASE(a_release_after_the_end_reports_expired, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0, unrenewed()).acquire();
@@ -128,7 +128,7 @@ task count_up(holdfast::lock lock, shared_count& shared, int times)
     }
 }
 
-BOOST_DATA_TEST_CASE(many_threads_may_use_one_locker, every_backend, each)
+BOOST_DATA_TEST_CASE(many_threads_may_use_one_locker, every_backend(), each)
 {
     constexpr int workers = 8, times = 10;
     asio::thread_pool pool(4);

@@ -6,7 +6,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(expiry)
 
-BOOST_DATA_TEST_CASE(an_unrenewed_lease_ends_after_its_ttl_and_not_before, every_backend, each)
+BOOST_DATA_TEST_CASE(an_unrenewed_lease_ends_after_its_ttl_and_not_before, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         const auto options = unrenewed();
@@ -25,7 +25,7 @@ BOOST_DATA_TEST_CASE(an_unrenewed_lease_ends_after_its_ttl_and_not_before, every
     });
 }
 
-BOOST_DATA_TEST_CASE(renewal_keeps_a_lease_for_several_ttls, every_backend, each)
+BOOST_DATA_TEST_CASE(renewal_keeps_a_lease_for_several_ttls, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         const auto options = brief();
@@ -40,7 +40,7 @@ BOOST_DATA_TEST_CASE(renewal_keeps_a_lease_for_several_ttls, every_backend, each
     });
 }
 
-BOOST_DATA_TEST_CASE(an_extension_postpones_the_end, every_backend, each)
+BOOST_DATA_TEST_CASE(an_extension_postpones_the_end, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         auto options = unrenewed(2s);
@@ -62,7 +62,7 @@ BOOST_DATA_TEST_CASE(an_extension_postpones_the_end, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_lease_that_ended_cannot_be_extended, every_backend, each)
+BOOST_DATA_TEST_CASE(a_lease_that_ended_cannot_be_extended, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         const auto options = unrenewed();
@@ -91,7 +91,7 @@ task note_grant(holdfast::lock lock, steady::time_point& when)
     when = steady::now();
 }
 
-BOOST_DATA_TEST_CASE(a_holder_is_told_of_the_loss_before_another_grant, every_backend, each)
+BOOST_DATA_TEST_CASE(a_holder_is_told_of_the_loss_before_another_grant, every_backend(), each)
 {
     scene s(each.make(), 2);
     lease held;
@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(a_holder_is_told_of_the_loss_before_another_grant, every_ba
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(max_hold_ends_even_a_renewed_lease, every_backend, each)
+BOOST_DATA_TEST_CASE(max_hold_ends_even_a_renewed_lease, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         auto options = brief();

@@ -66,7 +66,7 @@ task nothing(lease&)
     co_return;
 }
 
-BOOST_DATA_TEST_CASE(handlers_run_on_their_executor_after_the_call, every_backend, each)
+BOOST_DATA_TEST_CASE(handlers_run_on_their_executor_after_the_call, every_backend(), each)
 {
     scene s(each.make(), 2);
     observer o(s.io);
@@ -82,7 +82,7 @@ BOOST_DATA_TEST_CASE(handlers_run_on_their_executor_after_the_call, every_backen
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(handlers_of_immediate_results_run_after_the_call, every_backend, each)
+BOOST_DATA_TEST_CASE(handlers_of_immediate_results_run_after_the_call, every_backend(), each)
 {
     scene s(each.make(), 1);
     observer o(s.io);
@@ -127,7 +127,7 @@ void acquire_elsewhere(scene& s, Wrap wrap)
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend, each)
+BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend(), each)
 {
     scene s(each.make(), 1);
     acquire_elsewhere(s, [](auto handler) { return handler; });
@@ -135,7 +135,7 @@ BOOST_DATA_TEST_CASE(a_wait_counts_as_work_of_its_executor, every_backend, each)
 
 // The executor of a type-erased handler has a type of its own.
 BOOST_DATA_TEST_CASE(
-    a_wait_with_a_type_erased_handler_counts_as_work_of_its_executor, every_backend, each)
+    a_wait_with_a_type_erased_handler_counts_as_work_of_its_executor, every_backend(), each)
 {
     scene s(each.make(), 1);
     acquire_elsewhere(s, [](auto handler) {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(the_context_of_an_erased_handler_may_be_destroyed_once_it_r
     }
 }
 
-BOOST_DATA_TEST_CASE(handlers_without_an_executor_run_on_that_of_the_locker, every_backend, each)
+BOOST_DATA_TEST_CASE(handlers_without_an_executor_run_on_that_of_the_locker, every_backend(), each)
 {
     scene s(each.make(), 1);
     int ran = 0;
@@ -232,7 +232,7 @@ struct runner {
 };
 
 // The exception comes last: with the thread sanitizer it can take longer than the node timeout.
-BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
+BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend(), each)
 {
     scene s(each.make(), 2);
     {
@@ -250,7 +250,7 @@ BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend, each)
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(detached_operations_leak_no_lease, every_backend, each)
+BOOST_DATA_TEST_CASE(detached_operations_leak_no_lease, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         s.lock(0).acquire(asio::detached); // released at once, since the lease is not taken

@@ -23,7 +23,7 @@ asio::awaitable<int> give_a_number(lease& held)
     co_return 42;
 }
 
-BOOST_DATA_TEST_CASE(it_returns_the_value_of_the_body, every_backend, each)
+BOOST_DATA_TEST_CASE(it_returns_the_value_of_the_body, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         const int value = co_await s.lock(0).hold(give_a_number, asio::use_awaitable);
@@ -38,7 +38,7 @@ task fail(lease&)
     throw std::runtime_error("thrown by the body");
 }
 
-BOOST_DATA_TEST_CASE(it_releases_when_the_body_throws, every_backend, each)
+BOOST_DATA_TEST_CASE(it_releases_when_the_body_throws, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         std::string what;
@@ -58,7 +58,7 @@ task release_and_fail(lease& held)
     throw std::runtime_error("thrown by the body");
 }
 
-BOOST_DATA_TEST_CASE(the_error_of_the_body_takes_precedence, every_backend, each)
+BOOST_DATA_TEST_CASE(the_error_of_the_body_takes_precedence, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         std::string what;
@@ -76,7 +76,7 @@ task release_early(lease& held)
     co_await held.release();
 }
 
-BOOST_DATA_TEST_CASE(the_body_may_release_early, every_backend, each)
+BOOST_DATA_TEST_CASE(the_body_may_release_early, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         co_await s.lock(0).hold(release_early);
@@ -104,7 +104,7 @@ task expect_no_run(scene& s)
     BOOST_TEST(!ran);
 }
 
-BOOST_DATA_TEST_CASE(without_a_lease_the_body_does_not_run, every_backend, each)
+BOOST_DATA_TEST_CASE(without_a_lease_the_body_does_not_run, every_backend(), each)
 {
     play(each.make(), 2, expect_no_run);
 }
@@ -144,7 +144,7 @@ task lose_the_lease(scene& s)
     co_await expect_free(s.lock(1)); // released when the body had stopped
 }
 
-BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_before_the_end, every_backend, each)
+BOOST_DATA_TEST_CASE(the_loss_of_the_lease_cancels_the_body_before_the_end, every_backend(), each)
 {
     play(each.make(), 2, lose_the_lease);
 }
@@ -156,7 +156,7 @@ task ignore_everything(lease& held)
         co_await pause(5ms);
 }
 
-BOOST_DATA_TEST_CASE(a_body_that_runs_past_the_end_of_the_lease_is_reported, every_backend, each)
+BOOST_DATA_TEST_CASE(a_body_that_runs_past_the_end_of_the_lease_is_reported, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         error_code why;
@@ -188,7 +188,7 @@ task cancel_the_body(scene& s)
     co_await expect_free(s.lock(1));
 }
 
-BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend, each)
+BOOST_DATA_TEST_CASE(a_cancellation_reaches_the_body, every_backend(), each)
 {
     play(each.make(), 2, cancel_the_body);
 }
@@ -200,7 +200,8 @@ asio::awaitable<int> block_beyond_the_end(lease&)
 }
 
 // A body that blocks its thread past the end of the lease is not reported as a success.
-BOOST_DATA_TEST_CASE(a_body_that_blocks_past_the_end_of_its_lease_has_lost_it, every_backend, each)
+BOOST_DATA_TEST_CASE(
+    a_body_that_blocks_past_the_end_of_its_lease_has_lost_it, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         error_code ec;
@@ -254,7 +255,7 @@ task capture_by_value(scene& s, int& balance)
 BOOST_AUTO_TEST_CASE(the_captures_of_the_body_are_destroyed_when_it_has_ended)
 {
     int balance = 0;
-    play(memory(), 1, [&balance](scene& s) { return capture_by_value(s, balance); });
+    play(any_backend(), 1, [&balance](scene& s) { return capture_by_value(s, balance); });
     BOOST_TEST(balance == 0);
 }
 

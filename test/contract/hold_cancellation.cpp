@@ -98,7 +98,7 @@ private:
 BOOST_DATA_TEST_CASE(cancellation_as_the_hold_ends, (std::vector<std::size_t>{1, 2, 4}), threads)
 {
     asio::thread_pool pool(threads);
-    holdfast::locker locker(pool.get_executor(), memory());
+    holdfast::locker locker(pool.get_executor(), any_backend());
     std::deque<caller> all;
     for (unsigned i = 0; i < callers; ++i)
         all.emplace_back(pool, holdfast::lock(locker, "r" + std::to_string(i % 12)), i + 1);
@@ -133,7 +133,7 @@ task race_a_timer(holdfast::lock lock, unsigned seed, std::atomic<int>& ended)
 BOOST_DATA_TEST_CASE(cancellation_by_a_parallel_timer, (std::vector<std::size_t>{1, 2, 4}), threads)
 {
     asio::thread_pool pool(threads);
-    holdfast::locker locker(pool.get_executor(), memory());
+    holdfast::locker locker(pool.get_executor(), any_backend());
     std::atomic<int> ended = 0, failed = 0;
     for (unsigned i = 0; i < callers; ++i) {
         holdfast::lock lock(locker, "r" + std::to_string(i % 12));
@@ -149,7 +149,7 @@ BOOST_DATA_TEST_CASE(cancellation_by_a_parallel_timer, (std::vector<std::size_t>
 BOOST_AUTO_TEST_CASE(the_body_may_end_on_another_executor)
 {
     asio::thread_pool pool(2), elsewhere(1);
-    holdfast::locker locker(pool.get_executor(), memory());
+    holdfast::locker locker(pool.get_executor(), any_backend());
     auto leave = [&elsewhere](lease&) -> task {
         co_await asio::post(asio::bind_executor(elsewhere, asio::use_awaitable));
     };
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(the_signal_may_outlive_the_context)
     const auto kept = std::make_shared<int>();
     {
         asio::io_context io;
-        holdfast::locker locker(io.get_executor(), memory());
+        holdfast::locker locker(io.get_executor(), any_backend());
         holdfast::lock(locker, unique_name())
             .hold(never_end,
                 asio::bind_cancellation_slot(signal.slot(), [kept](const std::exception_ptr&) {

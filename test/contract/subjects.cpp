@@ -2,27 +2,72 @@
 
 #include "support/redis_server.hpp"
 
-#include <map>
-
 namespace holdfast::test {
+namespace {
 
-backend subject::make() const
+// The first `count` of the servers that all subjects share.
+std::vector<endpoint> shared_nodes(std::size_t count)
 {
-    static std::map<std::size_t, backend> stores;
     static std::vector<redis_server> servers;
-    if (const auto found = stores.find(nodes); found != stores.end())
-        return found->second;
-
-    if (nodes == 0)
-        return stores.emplace(0u, memory()).first->second;
-    while (servers.size() < nodes)
+    while (servers.size() < count)
         servers.emplace_back();
-    std::vector<endpoint> urls;
-    for (std::size_t i = 0; i < nodes; ++i)
-        urls.emplace_back(servers[i].url());
+    std::vector<endpoint> nodes;
+    for (std::size_t i = 0; i < count; ++i)
+        nodes.emplace_back(servers[i].url());
+    return nodes;
+}
+
+redlock_options patient()
+{
     redlock_options options;
     options.node_timeout = 500ms; // the machine may be busy; the tests are not about speed
-    return stores.emplace(nodes, redlock(urls, options)).first->second;
+    return options;
+}
+
+redlock_options fenced()
+{
+    redlock_options options = patient();
+    options.fencing = fencing::on;
+    options.fence.first_deployment = true; // new nodes may grant at once
+    return options;
+}
+
+backend in_memory()
+{
+    static const backend store = memory();
+    return store;
+}
+
+template <std::size_t Nodes>
+backend plain_redlock()
+{
+    static const backend store = redlock(shared_nodes(Nodes), patient());
+    return store;
+}
+
+template <std::size_t Nodes>
+backend fenced_redlock()
+{
+    static const backend store = redlock(shared_nodes(Nodes), fenced());
+    return store;
+}
+
+} // namespace
+
+// A function, because the cases read the list before main() begins.
+const std::vector<subject>& every_backend()
+{
+    static const std::vector<subject> all{
+        {.name = "memory", .has_tokens = true, .queues = false, .make = in_memory},
+        {.name = "one node", .has_tokens = false, .queues = true, .make = plain_redlock<1>},
+        {.name = "three nodes", .has_tokens = false, .queues = true, .make = plain_redlock<3>},
+        {.name = "five nodes", .has_tokens = false, .queues = true, .make = plain_redlock<5>},
+        {.name = "three nodes, fenced",
+            .has_tokens = true,
+            .queues = true,
+            .make = fenced_redlock<3>},
+    };
+    return all;
 }
 
 } // namespace holdfast::test

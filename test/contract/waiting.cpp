@@ -1,6 +1,8 @@
 // Waiters: order, timeout, cancellation, closing.
 #include "contract/backend_contract.hpp"
 
+#include <boost/asio/detached.hpp>
+
 namespace holdfast::test {
 namespace {
 
@@ -14,7 +16,7 @@ task take_turn(holdfast::lock lock, int waiter, std::vector<int>& order)
     co_await held.release();
 }
 
-BOOST_DATA_TEST_CASE(local_waiters_are_served_in_order, every_backend, each)
+BOOST_DATA_TEST_CASE(local_waiters_are_served_in_order, every_backend(), each)
 {
     scene s(each.make());
     std::vector<int> order, expected;
@@ -28,7 +30,7 @@ BOOST_DATA_TEST_CASE(local_waiters_are_served_in_order, every_backend, each)
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(a_wait_that_times_out_reports_contended, every_backend, each)
+BOOST_DATA_TEST_CASE(a_wait_that_times_out_reports_contended, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -45,7 +47,7 @@ BOOST_DATA_TEST_CASE(a_wait_that_times_out_reports_contended, every_backend, eac
     });
 }
 
-BOOST_DATA_TEST_CASE(a_wait_of_zero_makes_one_attempt, every_backend, each)
+BOOST_DATA_TEST_CASE(a_wait_of_zero_makes_one_attempt, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire(0ms);
@@ -55,7 +57,7 @@ BOOST_DATA_TEST_CASE(a_wait_of_zero_makes_one_attempt, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_waiter_is_served_when_another_locker_releases, every_backend, each)
+BOOST_DATA_TEST_CASE(a_waiter_is_served_when_another_locker_releases, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -71,7 +73,32 @@ BOOST_DATA_TEST_CASE(a_waiter_is_served_when_another_locker_releases, every_back
     });
 }
 
-BOOST_DATA_TEST_CASE(a_cancelled_waiter_leaves_the_queue, every_backend, each)
+// Each of the other lockers waits, as the only one of its process.
+task wait_in_turn(scene& s, std::size_t waiters, std::vector<int>& order)
+{
+    lease held = co_await s.lock(0).acquire();
+    const auto executor = co_await asio::this_coro::executor;
+    for (std::size_t i = 1; i <= waiters; ++i) {
+        asio::co_spawn(executor, take_turn(s.lock(i), static_cast<int>(i), order), asio::detached);
+        co_await pause(200ms); // it has been refused and has entered the queue
+    }
+    co_await held.release();
+    while (order.size() < waiters)
+        co_await pause(1ms);
+}
+
+BOOST_DATA_TEST_CASE(waiters_of_different_lockers_are_served_in_order, every_backend(), each)
+{
+    if (!applies(each, &subject::queues, "a queue between lockers"))
+        return;
+    scene s(each.make(), 4);
+    std::vector<int> order;
+    run(s.io, wait_in_turn(s, 3, order));
+    BOOST_TEST(order == (std::vector<int>{1, 2, 3}), boost::test_tools::per_element());
+    s.finish();
+}
+
+BOOST_DATA_TEST_CASE(a_cancelled_waiter_leaves_the_queue, every_backend(), each)
 {
     play(each.make(), 1, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -96,7 +123,7 @@ BOOST_DATA_TEST_CASE(a_cancelled_waiter_leaves_the_queue, every_backend, each)
     });
 }
 
-BOOST_DATA_TEST_CASE(a_waiter_with_an_attempt_can_be_cancelled, every_backend, each)
+BOOST_DATA_TEST_CASE(a_waiter_with_an_attempt_can_be_cancelled, every_backend(), each)
 {
     play(each.make(), 2, [](scene& s) -> task {
         lease held = co_await s.lock(0).acquire();
@@ -112,7 +139,7 @@ BOOST_DATA_TEST_CASE(a_waiter_with_an_attempt_can_be_cancelled, every_backend, e
     });
 }
 
-BOOST_DATA_TEST_CASE(close_ends_waits_and_tells_holders_to_stop, every_backend, each)
+BOOST_DATA_TEST_CASE(close_ends_waits_and_tells_holders_to_stop, every_backend(), each)
 {
     scene s(each.make(), 2);
     const auto options = brief(10s);
@@ -145,7 +172,7 @@ BOOST_DATA_TEST_CASE(close_ends_waits_and_tells_holders_to_stop, every_backend, 
     s.finish();
 }
 
-BOOST_DATA_TEST_CASE(a_destroyed_locker_releases_dropped_leases, every_backend, each)
+BOOST_DATA_TEST_CASE(a_destroyed_locker_releases_dropped_leases, every_backend(), each)
 {
     scene s(each.make(), 1);
     {

@@ -99,7 +99,7 @@ struct user final : locker_world {
         const std::size_t first = in.below(std::min<std::size_t>(count, 256));
         for (std::size_t i = 0; i < count; ++i) {
             const core::claim_id id = count - (first + i) % count;
-            const backend::claim& c = store.at(id);
+            const backend::claim& c = store.claims.at(id);
             if (c.now == backend::stage::asking)
                 return answer_attempt(id);
             if (c.now == backend::stage::held)
@@ -112,19 +112,25 @@ struct user final : locker_world {
         static constexpr errc reasons[] = {
             errc::contended, errc::unreachable, errc::permission_denied, errc::too_late};
         const std::uint8_t choice = in.byte();
-        if (choice % 4 == 0)
+        const core::time_point end = std::min(now + 5ms * choice, store.latest_end(id));
+        if (choice % 4 == 0) {
             store.refuse(id, reasons[choice / 4 % 4]);
-        else
-            store.grant(id, now + 5ms * choice, now);
+        } else if (end - now <= store.claims.at(id).terms.guard) {
+            store.refuse(id, errc::too_late);
+        } else {
+            store.grant(id, end);
+            granted_at[id] = now;
+        }
     }
 
     void answer_renewal(core::claim_id id)
     {
         const std::uint8_t choice = in.byte();
-        if (choice < 16)
+        const core::time_point end = std::min(now + 40ms * (choice - 16), store.latest_end(id));
+        if (choice < 16 || end <= now)
             store.lose(id);
         else
-            store.confirm(id, now + 40ms * (choice - 16), now);
+            store.confirm(id, end);
     }
 
     void answer_others()
@@ -132,22 +138,29 @@ struct user final : locker_world {
         constexpr errc reasons[] = {errc{}, errc::key_conflict};
         const std::size_t choice = in.byte();
         const std::size_t releasing = store.unanswered_releases.size();
-        if (const std::size_t looks = store.looked_for.size(); looks > 0 && choice >= 128)
-            store.end_looking(choice % looks, choice < 240);
+        if (const std::size_t probes = store.unanswered_probes.size(); probes > 0 && choice >= 128)
+            store.end_probe(store.unanswered_probes[choice % probes], choice < 240);
         else if (releasing > 0)
-            store.end_release(
-                choice % releasing, static_cast<holdfast::release_outcome>(choice % 3));
-        else if (!store.watched.empty())
-            store.frees(store.watched[choice % store.watched.size()],
+            store.end_release(store.unanswered_releases[choice % releasing],
+                static_cast<holdfast::release_outcome>(choice % 3));
+        else if (!store.watches.empty())
+            store.frees(store.watches[choice % store.watches.size()],
                 choice % 8 == 0 ? core::never : now + 1ms * int(choice), reasons[choice % 16 == 1]);
+    }
+
+    void answer_at_once(std::optional<errc> refusal, bool grant)
+    {
+        store.refuse_at_once = refusal;
+        store.grant_at_once = store.answer_probes_at_once = grant;
     }
 
     void step()
     {
         const std::uint8_t choice = in.byte();
-        store.answers = choice >= 240   ? backend::at_once::refuse
-                        : choice >= 224 ? backend::at_once::grant
-                                        : backend::at_once::nothing;
+        if (choice >= 240)
+            answer_at_once(errc::contended, false);
+        else
+            answer_at_once(std::nullopt, choice >= 224);
         random.exhausted = choice >= 216 && choice < 224;
         store.has_queue = choice >= 112 && choice < 240;
         store.outlook_is = choice >= 192 ? errc::contended : errc::unreachable;
@@ -180,8 +193,8 @@ struct user final : locker_world {
 
     void close_and_check()
     {
-        store.answers = backend::at_once::nothing;
-        store.clean = clean;
+        answer_at_once(std::nullopt, false);
+        store.deletions = clean ? 0 : 1;
         const core::time_point began = now;
         closing = true;
         locker.close(now);
@@ -199,10 +212,10 @@ struct user final : locker_world {
         }
         check(now <= began + longest_guard + 500ms, "closing ends in bounded time");
         while (!store.unanswered_releases.empty())
-            store.end_release(0, {});
+            store.end_release(store.unanswered_releases.front());
         wake();
         check(releases.empty(), "every release has an outcome");
-        for (const backend::claim& c : store.claims) {
+        for (const auto& [id, c] : store.claims) {
             check(c.now == backend::stage::ended, "every claim ends");
             check(c.released == c.granted, "every granted claim is released");
         }
@@ -214,7 +227,7 @@ struct user final : locker_world {
         holdfast::locker_stats s;
         locker.add_to(s);
         check(s.held == 0 && s.acquired == s.released + s.lost, "the statistics add up");
-        check(s.acquired == store.grants + store.passes && s.handed_over == store.passes,
+        check(s.acquired == store.grants + store.transfers && s.handed_over == store.transfers,
             "every grant and every transfer is acquired once");
         check(locker.wake_at() == core::never, "a closed locker has no timer");
     }

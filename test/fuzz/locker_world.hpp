@@ -3,9 +3,9 @@
 #include "core/locker_core.hpp"
 
 #include "core/params.hpp"
-#include "fuzz/backend.hpp"
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
+#include "support/scripted_backend.hpp"
 #include "support/times.hpp"
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
+using backend = test::scripted_backend;
 
 inline const lock_options kinds[] = {
     {.ttl = 300ms},
@@ -60,7 +61,11 @@ struct locker_world {
     using effect = core::effect;
     using slot_id = core::slot_id;
 
-    explicit locker_world(input& choices) : in(choices) {}
+    explicit locker_world(input& choices) : in(choices)
+    {
+        store.how_patient = core::duration::max();
+        store.probes_take_time = store.has_tokens = true;
+    }
 
     input& in;
     backend store;
@@ -72,8 +77,9 @@ struct locker_world {
     std::map<std::uint64_t, waiting> waits;
     std::map<slot_id, lease> leases; // leases whose objects exist
     std::map<std::string, std::uint64_t> last_acquired;
-    std::set<slot_id> known_leases;   // all leases ever acquired
-    std::set<std::uint64_t> releases; // releases without an outcome yet
+    std::set<slot_id> known_leases;                        // all leases ever acquired
+    std::set<std::uint64_t> releases;                      // releases without an outcome yet
+    std::map<core::claim_id, core::time_point> granted_at; // if later than the request
     bool closing = false, closed = false;
 
     void note()
@@ -143,30 +149,33 @@ struct locker_world {
     // Checks that the claim of a new lease is right for its new holder.
     void check_claim(slot_id id, const waiting& w, const core::lease_params& t)
     {
-        const backend::claim& c = claim_of(id);
+        const auto& [claim, c] = *find_claim(id);
         check(known_leases.insert(id).second, "a lease is acquired only once");
         check(c.now == backend::stage::held && c.resource == w.resource,
             "a lease is on the resource that was asked for");
         check(c.terms.ttl == t.ttl && c.terms.drift == t.drift && c.terms.guard == t.guard,
             "a lease has the terms of its own wait, even if another wait began the claim");
         check(c.told - t.guard > now, "a lease is long enough to be useful");
-        if (c.holder_before == 0)
+        if (c.tag_before == 0)
             return;
-        check(leases.contains(c.holder_before) && leases[c.holder_before].gone,
+        check(leases.contains(c.tag_before) && leases[c.tag_before].gone,
             "a lease is transferred only after its holder has let it go");
-        check(c.passes <= t.handoff_limit || c.looking,
+        check(c.passes <= t.handoff_limit || c.probing,
             "the number of transfers is limited, except while a probe for waiters is under way");
-        check(now - c.granted_at < t.handoff_time, "the time for transfers is limited");
+        const auto granted = granted_at.find(claim);
+        check(now - (granted == granted_at.end() ? c.asked : granted->second) < t.handoff_time,
+            "the time for transfers is limited");
     }
 
-    const backend::claim& claim_of(slot_id id) const
+    std::map<core::claim_id, backend::claim>::const_reverse_iterator find_claim(slot_id id) const
     {
         const auto& all = store.claims;
         const auto found = std::find_if(
-            all.rbegin(), all.rend(), [id](const backend::claim& c) { return c.tag == id; });
+            all.rbegin(), all.rend(), [id](const auto& each) { return each.second.tag == id; });
         check(found != all.rend(), "every lease has a claim of its own");
-        return *found;
+        return found;
     }
+    const backend::claim& claim_of(slot_id id) const { return find_claim(id)->second; }
 
     // The validity of a lease's claim, as reported by the backend.
     core::time_point told(slot_id id) const { return claim_of(id).told; }

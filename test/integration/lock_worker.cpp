@@ -14,8 +14,8 @@
 //     wrote <number>
 //     failed <when> <value of errc> <reasons of the nodes>
 //
-// <until> is the first moment at which the worker knew that the hold was over. Prints its process
-// id at the beginning, and "done" at the end if all went well.
+// <until> is the first moment at which the worker knew that the hold was over. Prints "started" at
+// the beginning, and "done" at the end if all went well.
 
 #include "integration/journal_writer.hpp"
 #include "integration/wrong_lock.hpp"
@@ -184,7 +184,7 @@ try {
         std::chrono::milliseconds(std::stoi(words.at(7))), {words.begin() + 8, words.end()}};
     std::signal(SIGTERM, [](int) { stopping = 1; });
     ::alarm(hung);
-    std::cout << ::getpid() << std::endl;
+    std::cout << "started" << std::endl;
     if (w.lock == "holdfast")
         run_holdfast(w);
     else

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "support/child_process.hpp"
+#include "support/redis_client.hpp"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,5 @@
 #include "integration/workers.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -58,25 +56,20 @@ worker::worker(const job& work, std::size_t holder, const std::string& folder,
     : resource_(work.resource),
       journal_(folder + "/journal-" + std::to_string(holder)),
       holder_(holder),
-      process_(command_line(work, holder, journal_, folder, urls)),
-      pid_(std::stoi("0" + process_.read_line()))
+      process_(command_line(work, holder, journal_, folder, urls))
 {
-    BOOST_REQUIRE_MESSAGE(pid_ != 0, "a worker did not start");
+    BOOST_REQUIRE_MESSAGE(process_.read_line() == "started", "a worker did not start");
 }
 
 void worker::freeze()
 {
     was_frozen_ = true;
-    ::kill(pid_, SIGSTOP);
-    siginfo_t info{};
-    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) == -1 &&
-           errno == EINTR) {
-    }
+    process_.pause();
 }
 
 void worker::thaw()
 {
-    ::kill(pid_, SIGCONT);
+    process_.resume();
 }
 
 void worker::kill()
@@ -87,8 +80,7 @@ void worker::kill()
 
 void worker::ask_to_end()
 {
-    if (!killed_)
-        ::kill(pid_, SIGTERM);
+    process_.ask_to_end();
 }
 
 bool worker::ends_well()
@@ -118,24 +110,9 @@ std::vector<holding> worker::holdings() const
     return all;
 }
 
-team::team()
-{
-    auto name = (std::filesystem::temp_directory_path() / "holdfast-team-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        fail("mkdtemp");
-    folder_ = name;
-}
-
-team::~team()
-{
-    workers.clear();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
-
 worker& team::add(const job& work, const std::vector<std::string>& urls)
 {
-    return workers.emplace_back(work, workers.size(), folder_, urls);
+    return workers.emplace_back(work, workers.size(), folder_.path(), urls);
 }
 
 void team::add_both_kinds(cluster& c, const std::vector<std::string>& urls, const job& keeping)

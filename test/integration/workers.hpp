@@ -3,6 +3,7 @@
 #include "support/child_process.hpp"
 #include "support/cluster.hpp"
 #include "support/history.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -71,16 +72,14 @@ private:
     std::string resource_, journal_;
     std::size_t holder_;
     child_process process_;
-    pid_t pid_;
     bool killed_ = false, was_frozen_ = false;
 };
 
 /// Workers that contend, and checks of their results.
 class team {
-public:
-    team();
-    ~team();
+    temporary_folder folder_{"team"}; // of the workers' files; deleted after the workers
 
+public:
     worker& add(const job& work, const std::vector<std::string>& urls);
     /// Two workers that keep one resource, the first of them with a vote of every node, and three
     /// that work briefly under another resource.
@@ -117,9 +116,6 @@ public:
     void finish();
 
     std::deque<worker> workers;
-
-private:
-    std::string folder_;
 };
 
 /// Expects that no key is left on any node after the ttl.

@@ -1,88 +1,61 @@
 #pragma once
 
-#include "support/redis_client.hpp"
+#include <sys/types.h>
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
-
-extern char** environ;
 
 namespace holdfast::test {
 
-/// A program started by a test, which reads its output. The destructor kills it if it still runs.
+struct child_options {
+    /// Standard streams that are pipes to this process. The others are inherited.
+    enum class pipes { none, output, input_and_output } piped = pipes::output;
+    /// In its own process group Ctrl-C does not reach it: only this process ends it.
+    bool own_group = true;
+};
+
+/// A program that runs as a child of this process. It inherits no descriptors except its standard
+/// streams. The destructor kills it if it still runs.
+///
+/// It also ends with the thread that started it: the kernel ties it to that thread, not to the
+/// process. So start it on a thread that lives as long as it is needed, such as the main thread.
 class child_process {
 public:
-    explicit child_process(std::vector<std::string> words)
-    {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) == -1)
-            fail("pipe");
-        output_ = ends[0];
-        posix_spawn_file_actions_t actions;
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        std::vector<char*> argv;
-        for (auto& word : words)
-            argv.push_back(word.data());
-        argv.push_back(nullptr);
-        const int error =
-            ::posix_spawn(&pid_, argv.front(), &actions, nullptr, argv.data(), environ);
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::close(ends[1]);
-        if (error != 0) {
-            ::close(output_);
-            throw std::system_error(error, std::generic_category(), words.front());
-        }
-    }
+    /// `words` are the program and its arguments. A name without a slash is looked up in the PATH.
+    /// Throws if the program cannot be started.
+    explicit child_process(const std::vector<std::string>& words, child_options options = {});
+    child_process(child_process&& other) noexcept;
+    child_process& operator=(child_process&& other) noexcept;
+    ~child_process();
 
-    child_process(const child_process&) = delete;
-    child_process& operator=(const child_process&) = delete;
+    pid_t pid() const noexcept;    ///< -1 when it has ended
+    bool running() const noexcept; ///< true also while it is paused
 
-    ~child_process()
-    {
-        kill();
-        ::close(output_);
-    }
+    /// Waits for the next line of its output. Empty at the end of the output; an incomplete line
+    /// does not count.
+    std::string read_line();
+    /// Writes a line to its input. Throws if it does not read any more (if SIGPIPE is ignored).
+    void write_line(const std::string& line);
+    /// The reading end of its output, for other readers than read_line(). It belongs to this
+    /// object.
+    int output() const noexcept;
 
-    /// Waits for the next line of its output. Empty at the end of the output.
-    std::string read_line()
-    {
-        std::string line;
-        char c = 0;
-        for (;;) {
-            const auto count = ::read(output_, &c, 1);
-            if (count == -1 && errno == EINTR)
-                continue;
-            if (count != 1)
-                return {}; // an incomplete line does not count
-            if (c == '\n')
-                return line;
-            line += c;
-        }
-    }
-
-    /// Kills it, like a crash. Returns when it has ended. Its output can still be read.
-    void kill()
-    {
-        if (pid_ == -1)
-            return;
-        ::kill(pid_, SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) == -1 && errno == EINTR) {
-        }
-        pid_ = -1;
-    }
+    void kill() noexcept;               ///< SIGKILL; returns when it has ended
+    void ask_to_end() noexcept;         ///< SIGTERM
+    void pause();                       ///< SIGSTOP; returns when it has stopped
+    void wait_until_stopped() noexcept; ///< or ended; for a child that stops itself
+    void resume();                      ///< SIGCONT
+    /// Waits until it has ended. Returns its exit status, or 128 and the number of the signal that
+    /// has ended it.
+    int wait() noexcept;
 
 private:
-    pid_t pid_ = -1;
-    int output_ = -1;
+    struct state;
+    std::unique_ptr<state> state_;
 };
+
+/// The path of this program, to start it once more.
+std::string this_program();
 
 } // namespace holdfast::test

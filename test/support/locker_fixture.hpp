@@ -6,6 +6,8 @@
 #include "support/scripted_backend.hpp"
 #include "support/times.hpp"
 
+#include <boost/test/unit_test.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,19 +1,13 @@
 #include "support/redis_server.hpp"
 
-#include <csignal>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,18 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr auto start_limit = 20s; // generous: sanitizers and busy machines
 constexpr auto poll_interval = 2ms;
-
-std::string find_program(const std::string& name)
-{
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const auto program = folder + "/" + name;
-        if (::access(program.c_str(), X_OK) == 0)
-            return program;
-    }
-    throw std::runtime_error(name + " is not on the PATH");
-}
 
 bool can_bind(std::uint16_t port)
 {
@@ -65,74 +47,19 @@ std::uint16_t free_port()
     throw std::runtime_error("no free port");
 }
 
-pid_t spawn(const std::string& program, std::vector<std::string> arguments)
-{
-    std::vector<char*> argv;
-    for (auto& argument : arguments)
-        argv.push_back(argument.data());
-    argv.push_back(nullptr);
-
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child == -1)
-        fail("fork");
-    if (child != 0)
-        return child;
-
-    // Only calls that are safe after a fork of a process with threads. The process group protects
-    // the server from Ctrl-C: this process must stop it.
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() == parent) // otherwise the parent died before prctl()
-        ::execv(program.c_str(), argv.data());
-    ::_exit(127);
-}
-
 } // namespace
 
 redis_server::redis_server(std::vector<std::string> arguments) : arguments_(std::move(arguments))
 {
-    auto name = (fs::temp_directory_path() / "holdfast-redis-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        fail("mkdtemp");
-    directory_ = name;
-    try {
-        // Another process may take the port between the check and the server's start.
-        do {
-            port_ = free_port();
-        } while (!start(arguments_));
-    } catch (...) {
-        remove();
-        throw;
-    }
+    // Another process may take the port between the check and the server's start.
+    do {
+        port_ = free_port();
+    } while (!start(arguments_));
 }
 
-redis_server::redis_server(redis_server&& other) noexcept
-    : arguments_(std::move(other.arguments_)),
-      directory_(std::exchange(other.directory_, {})),
-      port_(other.port_),
-      pid_(std::exchange(other.pid_, -1)),
-      client_(std::move(other.client_))
-{}
-
-redis_server& redis_server::operator=(redis_server&& other) noexcept
-{
-    auto taken = std::move(other);
-    std::swap(arguments_, taken.arguments_);
-    std::swap(directory_, taken.directory_);
-    std::swap(port_, taken.port_);
-    std::swap(pid_, taken.pid_);
-    std::swap(client_, taken.client_);
-    return *this;
-}
-
-redis_server::~redis_server()
-{
-    remove();
-}
+redis_server::redis_server(redis_server&& other) noexcept = default;
+redis_server& redis_server::operator=(redis_server&& other) noexcept = default;
+redis_server::~redis_server() = default;
 
 std::string redis_server::command(
     const std::vector<std::string>& words, std::chrono::milliseconds timeout)
@@ -145,40 +72,30 @@ std::string redis_server::url() const
     return "redis://127.0.0.1:" + std::to_string(port_);
 }
 
+pid_t redis_server::pid() const noexcept
+{
+    return process_ ? process_->pid() : -1;
+}
+
 bool redis_server::running() const noexcept
 {
-    siginfo_t info{};
-    return pid_ != -1 &&
-           ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == 0;
+    return process_ && process_->running();
 }
 
 void redis_server::kill() noexcept
 {
     client_.disconnect();
-    if (pid_ == -1)
-        return;
-    ::kill(pid_, SIGKILL);
-    while (::waitpid(pid_, nullptr, 0) == -1 && errno == EINTR) {
-    }
-    pid_ = -1;
+    process_.reset();
 }
 
 void redis_server::pause()
 {
-    if (!running() || ::kill(pid_, SIGSTOP) == -1)
-        throw std::runtime_error("there is no redis-server to pause");
-    // The signal takes effect a moment later. Wait until the process has stopped.
-    siginfo_t info{};
-    const auto id = static_cast<id_t>(pid_);
-    while (::waitid(P_PID, id, &info, WSTOPPED | WEXITED | WNOWAIT) == -1 && errno == EINTR) {
-    }
+    process_.value().pause();
 }
 
 void redis_server::resume()
 {
-    if (!running() || ::kill(pid_, SIGCONT) == -1)
-        throw std::runtime_error("there is no redis-server to resume");
+    process_.value().resume();
 }
 
 void redis_server::restart(std::vector<std::string> arguments)
@@ -192,13 +109,12 @@ void redis_server::restart(std::vector<std::string> arguments)
 // Returns false if the port is taken.
 bool redis_server::start(const std::vector<std::string>& arguments)
 {
-    fs::remove(directory_ + "/log");
-    const auto program = find_program("redis-server");
-    std::vector<std::string> all{program, "--port", std::to_string(port_), "--bind", "127.0.0.1",
-        "--save", "", "--appendonly", "no", "--dir", directory_, "--logfile", directory_ + "/log",
-        "--daemonize", "no"};
+    fs::remove(folder_.path() + "/log");
+    std::vector<std::string> all{"redis-server", "--port", std::to_string(port_), "--bind",
+        "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder_.path(), "--logfile",
+        folder_.path() + "/log", "--daemonize", "no"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    pid_ = spawn(program, std::move(all));
+    process_.emplace(all, child_options{.piped = child_options::pipes::none});
 
     const auto deadline = std::chrono::steady_clock::now() + start_limit;
     while (!ready()) {
@@ -225,17 +141,9 @@ bool redis_server::ready()
     return true;
 }
 
-void redis_server::remove() noexcept
-{
-    kill();
-    std::error_code ignored;
-    if (!directory_.empty())
-        fs::remove_all(directory_, ignored);
-}
-
 std::string redis_server::log() const
 {
-    std::ifstream file(directory_ + "/log");
+    std::ifstream file(folder_.path() + "/log");
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "support/child_process.hpp"
 #include "support/redis_client.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <holdfast/endpoint.hpp>
 
@@ -9,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +19,7 @@ namespace holdfast::test {
 
 /// A real redis-server on a free loopback port, without persistence.
 ///
-/// The destructor stops it. It also ends with the thread that started it (the kernel ties it to
-/// that thread, not to the process). So start servers on a thread that lives as long as they are
-/// needed, such as the main thread.
+/// The destructor stops it. It also ends with the thread that started it, as every child process.
 class redis_server {
 public:
     /// Returns when the server answers. `arguments` are options of redis-server, such as
@@ -29,8 +30,8 @@ public:
     ~redis_server();
 
     std::uint16_t port() const noexcept { return port_; }
-    std::string url() const;                    ///< "redis://127.0.0.1:<port>"
-    pid_t pid() const noexcept { return pid_; } ///< -1 after `kill()`
+    std::string url() const;    ///< "redis://127.0.0.1:<port>"
+    pid_t pid() const noexcept; ///< -1 after `kill()`
 
     /// Whether the process exists; true for a paused one.
     bool running() const noexcept;
@@ -54,13 +55,12 @@ public:
 private:
     bool start(const std::vector<std::string>& arguments);
     bool ready();
-    void remove() noexcept;
     std::string log() const;
 
     std::vector<std::string> arguments_;
-    std::string directory_;
+    temporary_folder folder_{"redis"};
     std::uint16_t port_ = 0;
-    pid_t pid_ = -1;
+    std::optional<child_process> process_;
     redis_client client_;
 };
 

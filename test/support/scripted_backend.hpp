@@ -2,19 +2,20 @@
 
 #include "core/backend.hpp"
 
-#include <boost/test/unit_test.hpp>
-
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
 
-// A backend controlled by a test. It records its calls and checks the contract of the interface:
-// every claim ends once, and no call refers to a claim that has ended.
+// A backend controlled by a test or a fuzz target. It records its calls and checks the contract of
+// the interface: every claim ends once, no call refers to a claim that has ended, and a resource
+// has one claim at a time. It throws if the locker breaks the contract.
 class scripted_backend final : public core::backend_core {
 public:
     enum class stage { asking, held, ended };
@@ -22,51 +23,70 @@ public:
         std::uint64_t tag = 0;
         std::string resource;
         core::claim_params terms{};
-        core::time_point asked{};
+        core::time_point asked{};   // when the attempt began
+        core::time_point renewed{}; // the latest request
+        core::time_point told{};    // the validity that the locker was told
         stage now = stage::asking;
         bool released = false, abandoned = false, granted = false;
+        std::optional<std::uint64_t> fence{}; // of its holder
+        std::uint64_t tag_before = 0;         // of the holder before; 0: not transferred yet
+        std::size_t passes = 0;               // transfers since no remote waiter was last found
+        bool probing = false;
     };
 
     // The calls, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
     std::vector<std::string> calls;
     std::map<core::claim_id, claim> claims; // all claims so far
     core::claim_id latest = 0;
+    std::vector<core::claim_id> unanswered_releases;
+    std::vector<core::claim_id> unanswered_probes; // if probes take time
+    std::vector<std::uint64_t> watches;            // the tags
+    std::size_t grants = 0, transfers = 0;
     std::size_t deletions = 0; // in progress
     std::vector<core::connection*> links;
     bool is_closed = false;
-    core::duration how_patient = std::chrono::milliseconds(50);
+    core::duration how_patient = std::chrono::milliseconds(50); // less under a short ttl
     errc outlook_is = errc::unreachable;
-    bool is_looking = false; // for other waiters
+    bool probes_take_time = false; // a probe for other waiters is under way until it is answered
     bool has_queue = false;
     bool is_session = false; // renews by itself
     bool is_wound_up = false;
     std::optional<errc> refuse_at_once{}; // answers attempts inside the call, as memory() does
     bool grant_at_once = false;
+    bool answer_probes_at_once = false;        // no other process waits
+    bool has_tokens = false;                   // each holder has the next token; otherwise:
+    std::optional<std::uint64_t> next_fence{}; // of a transfer
+    bool has_next_fence = true;
 
     void grant(core::claim_id id, core::time_point valid_until,
         std::optional<std::uint64_t> fence = std::nullopt)
     {
-        claim& c = end_attempt(id, "grant");
+        claim& c = open(id, stage::asking, "grant");
         c.now = stage::held;
         c.granted = true;
+        c.told = valid_until;
+        c.fence = has_tokens ? ++last_token_ : fence;
+        ++grants;
         push({.kind = core::event_kind::granted,
             .tag = c.tag,
             .valid = {.asked = c.asked, .ttl = c.terms.ttl, .until = valid_until},
-            .fence = fence});
+            .fence = c.fence});
     }
 
     // Grants the longest lease that the parameters allow.
-    void grant(core::claim_id id)
+    void grant(core::claim_id id) { grant(id, latest_end(id)); }
+
+    // The end of the longest lease that the latest request can give.
+    core::time_point latest_end(core::claim_id id) const
     {
         const claim& c = claims.at(id);
-        grant(id, c.asked + c.terms.ttl - c.terms.drift);
+        return c.renewed + c.terms.ttl - c.terms.drift;
     }
 
     // `transient`: the reason goes away with time.
     void refuse(core::claim_id id, errc reason = errc::contended, bool transient = false)
     {
-        claim& c = end_attempt(id, "refuse");
-        c.now = stage::ended;
+        claim& c = end(id, stage::asking, "refuse");
         push({.kind = core::event_kind::refused,
             .reason = reason,
             .tag = c.tag,
@@ -82,7 +102,8 @@ public:
 
     void confirm(core::claim_id id, core::time_point valid_until)
     {
-        const claim& c = open(id, stage::held, "confirm");
+        claim& c = open(id, stage::held, "confirm");
+        c.told = valid_until;
         push({.kind = core::event_kind::validity,
             .tag = c.tag,
             .valid = {.asked = valid_until - (c.terms.ttl - c.terms.drift),
@@ -97,13 +118,25 @@ public:
 
     void end_release(core::claim_id id, release_outcome outcome = release_outcome::released)
     {
+        std::erase(unanswered_releases, id);
         push({.kind = core::event_kind::released, .outcome = outcome, .tag = claims.at(id).tag});
     }
 
     void nobody_else_waits(core::claim_id id)
     {
-        push({.kind = core::event_kind::no_remote_waiters,
-            .tag = open(id, stage::held, "no other process waits").tag});
+        claim& c = open(id, stage::held, "no other process waits");
+        c.passes = 0;
+        push({.kind = core::event_kind::no_remote_waiters, .tag = c.tag});
+    }
+
+    // Answers a probe. The claim may have ended.
+    void end_probe(core::claim_id id, bool alone)
+    {
+        claim& c = claims.at(id);
+        c.probing = false;
+        std::erase(unanswered_probes, id);
+        if (alone && c.now == stage::held)
+            nobody_else_waits(id);
     }
 
     void frees(std::uint64_t tag, core::time_point when, errc reason = {})
@@ -112,15 +145,19 @@ public:
     }
 
     std::size_t attempts() const { return claims.size(); }
-    std::uint64_t watched() const { return watched_; }
+    std::uint64_t watched() const { return watches.empty() ? 0 : watches.back(); }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource, const core::owner_token&,
         const core::claim_params& terms, core::time_point now) override
     {
         require(!is_wound_up, "attempt after wind_up");
-        require(asked_for_.emplace(resource).second, "two attempts at once");
+        require(claimed_.emplace(resource).second, "two claims to one resource");
         const core::claim_id id = ++latest;
-        claims[id] = {.tag = tag, .resource = std::string(resource), .terms = terms, .asked = now};
+        claims[id] = {.tag = tag,
+            .resource = std::string(resource),
+            .terms = terms,
+            .asked = now,
+            .renewed = now};
         const bool in_turn = terms.queue == core::queueing::now;
         record((in_turn ? "attempt in queue " : "attempt ") + claims[id].resource);
         if (refuse_at_once)
@@ -132,33 +169,37 @@ public:
 
     void abandon(core::claim_id id, core::time_point) override
     {
-        claim& c = end_attempt(id, "abandon");
-        c.now = stage::ended;
+        claim& c = end(id, stage::asking, "abandon");
         c.abandoned = true;
         record("abandon " + c.resource);
     }
 
     errc pending_error(core::claim_id) const noexcept override { return outlook_is; }
     bool queues() const noexcept override { return has_queue; }
-
-    std::optional<std::uint64_t> next_fence{};
-    bool has_next_fence = true;
-
     bool can_transfer(core::claim_id) const noexcept override { return has_next_fence; }
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
         claim& c = open(id, stage::held, "transfer");
         require(has_next_fence, "transfer without a token");
-        c.tag = tag;
+        require(std::none_of(claims.begin(), claims.end(),
+                    [tag](const auto& each) { return each.second.tag == tag; }),
+            "transfer to the holder of another claim");
+        c.tag_before = std::exchange(c.tag, tag);
+        ++c.passes;
+        ++transfers;
         record("transfer " + c.resource);
-        return next_fence;
+        return c.fence = has_tokens ? ++last_token_ : next_fence;
     }
 
-    void renew(std::span<const core::claim_id> ids, bool again, core::time_point) override
+    void renew(std::span<const core::claim_id> ids, bool again, core::time_point now) override
     {
+        require(!ids.empty(), "renewal of no claim");
         std::string line = again ? "renew again" : "renew";
-        for (const core::claim_id id : ids)
-            line += " " + open(id, stage::held, "renew").resource;
+        for (const core::claim_id id : ids) {
+            claim& c = open(id, stage::held, "renew");
+            c.renewed = now;
+            line += " " + c.resource;
+        }
         record(std::move(line));
     }
 
@@ -166,10 +207,21 @@ public:
 
     void probe_waiters(core::claim_id id, core::time_point) override
     {
-        record("probe waiters " + open(id, stage::held, "probe waiters").resource);
+        claim& c = open(id, stage::held, "probe waiters");
+        require(!c.probing, "two probes at once");
+        record("probe waiters " + c.resource);
+        if (!probes_take_time)
+            return;
+        c.probing = true;
+        unanswered_probes.push_back(id);
+        if (answer_probes_at_once)
+            end_probe(id, true);
     }
 
-    bool probing_waiters(core::claim_id) const noexcept override { return is_looking; }
+    bool probing_waiters(core::claim_id id) const noexcept override
+    {
+        return claims.at(id).probing;
+    }
 
     void leave_open(core::claim_id id) override
     {
@@ -178,19 +230,22 @@ public:
 
     void release(core::claim_id id, core::time_point) override
     {
-        claim& c = open(id, stage::held, "release");
-        c.now = stage::ended;
+        claim& c = end(id, stage::held, "release");
         c.released = true;
+        unanswered_releases.push_back(id);
         record("release " + c.resource);
     }
 
     void watch(std::uint64_t tag, std::string_view resource, core::time_point) override
     {
-        watched_ = tag;
+        watches.push_back(tag);
         record("watch " + std::string(resource));
     }
 
-    core::duration patience(core::duration) const noexcept override { return how_patient; }
+    core::duration patience(core::duration ttl) const noexcept override
+    {
+        return std::min(how_patient, ttl / 20);
+    }
 
     std::optional<core::backend_event> next_event() override
     {
@@ -227,7 +282,7 @@ private:
     static void require(bool kept, const std::string& promise)
     {
         if (!kept)
-            throw std::logic_error("the locker broke the contract of its backend: " + promise);
+            throw std::logic_error("broken promise of the locker to its backend: " + promise);
     }
 
     claim& open(core::claim_id id, stage expected, const char* call)
@@ -238,10 +293,11 @@ private:
         return found->second;
     }
 
-    claim& end_attempt(core::claim_id id, const char* call)
+    claim& end(core::claim_id id, stage expected, const char* call)
     {
-        claim& c = open(id, stage::asking, call);
-        asked_for_.erase(c.resource);
+        claim& c = open(id, expected, call);
+        c.now = stage::ended;
+        claimed_.erase(c.resource);
         return c;
     }
 
@@ -249,8 +305,8 @@ private:
     void record(std::string line) { calls.push_back(std::move(line)); }
 
     std::deque<core::backend_event> events_;
-    std::set<std::string> asked_for_;
-    std::uint64_t watched_ = 0;
+    std::set<std::string> claimed_;
+    std::uint64_t last_token_ = 0;
 };
 
 } // namespace holdfast::test

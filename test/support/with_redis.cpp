@@ -5,20 +5,15 @@
 // starts 3 servers and inserts their URLs in place of "{}", or at the end. Exits with the status of
 // the command.
 
+#include "support/child_process.hpp"
 #include "support/redis_server.hpp"
 
 #include <csignal>
-#include <spawn.h>
-#include <sys/wait.h>
 
-#include <cerrno>
 #include <exception>
 #include <iostream>
 #include <string>
-#include <system_error>
 #include <vector>
-
-extern char** environ;
 
 namespace {
 
@@ -40,24 +35,14 @@ std::vector<std::string> command_line(
     return all;
 }
 
-int run(std::vector<std::string> words)
+int run(const std::vector<std::string>& words)
 {
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-
-    pid_t child = -1;
-    const int error = ::posix_spawnp(&child, argv.front(), nullptr, nullptr, argv.data(), environ);
-    if (error != 0)
-        throw std::system_error(error, std::generic_category(), words.front());
-
+    using holdfast::test::child_options;
+    holdfast::test::child_process command(
+        words, {.piped = child_options::pipes::none, .own_group = false});
     // Ctrl-C reaches the command too. This process must outlive it, to stop the servers.
     std::signal(SIGINT, SIG_IGN);
-    int status = 0;
-    while (::waitpid(child, &status, 0) == -1 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return command.wait();
 }
 
 } // namespace

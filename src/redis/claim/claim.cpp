@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <span>
 
 namespace holdfast::redis {
 
@@ -117,13 +117,9 @@ core::time_point claim::valid_until() const noexcept
         if (at[i].state == key::ours)
             ours[count++] = at[i].until;
     }
-    const std::size_t needed = majority(nodes_);
-    if (count < needed)
+    if (count < majority(nodes_))
         return core::long_ago;
-    const auto nth = ours.begin() + static_cast<std::ptrdiff_t>(needed - 1);
-    std::nth_element(
-        ours.begin(), nth, ours.begin() + static_cast<std::ptrdiff_t>(count), std::greater<>());
-    return *nth;
+    return majority_value(std::span(ours.data(), count), nodes_);
 }
 
 bool claim::may_hold_any() const noexcept

@@ -1,5 +1,6 @@
 #include "redis/dialect/dialect.hpp"
 
+#include "core/hex.hpp"
 #include "redis/node/script_call.hpp"
 #include "redis/node/scripts.hpp"
 #include "resp/command.hpp"
@@ -12,10 +13,8 @@ using core::claim_id;
 
 std::string dialect::place_of(const claim& c, claim_id id) const
 {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string place(c.token.view());
-    for (int shift = 60; shift >= 0; shift -= 4)
-        place += digits[id >> shift & 15];
+    core::append_hex(place, id);
     return place += channel_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace holdfast::redis {
 
@@ -14,13 +15,10 @@ constexpr std::int64_t latest_ms = 7'258'118'400'000;
 
 } // namespace
 
-// The known clocks, in order.
 struct fence_clock::known_clocks {
     std::array<core::duration, max_nodes> offsets{};
     std::size_t count = 0;
-
-    // The clocks of a majority are not behind it.
-    core::duration median() const noexcept { return offsets[(count - 1) / 2]; }
+    core::duration median{}; // a majority of the known clocks is not behind it
 };
 
 fence_clock::known_clocks fence_clock::known() const noexcept
@@ -30,7 +28,8 @@ fence_clock::known_clocks fence_clock::known() const noexcept
         if (offset)
             k.offsets[k.count++] = *offset;
     }
-    std::sort(k.offsets.begin(), k.offsets.begin() + static_cast<std::ptrdiff_t>(k.count));
+    if (k.count > 0)
+        k.median = majority_value(std::span(k.offsets.data(), k.count), k.count);
     return k;
 }
 
@@ -49,10 +48,12 @@ std::int64_t fence_clock::floor(core::time_point now) const noexcept
     const known_clocks k = known();
     if (k.count == 0)
         return 0;
-    const auto last = k.offsets.begin() + static_cast<std::ptrdiff_t>(k.count);
-    const core::duration limit = k.median() + ahead_;
-    const core::duration largest = *(std::upper_bound(k.offsets.begin(), last, limit) - 1);
-    const core::duration wanted = std::min(largest, k.median() + furthest_ - 2 * margin_) + margin_;
+    core::duration largest = k.median; // of those that are not too far ahead of it
+    for (const core::duration offset : std::span(k.offsets.data(), k.count)) {
+        if (offset <= k.median + ahead_)
+            largest = std::max(largest, offset);
+    }
+    const core::duration wanted = std::min(largest, k.median + furthest_ - 2 * margin_) + margin_;
     return std::chrono::ceil<milliseconds>(now.time_since_epoch() + wanted).count();
 }
 
@@ -61,8 +62,7 @@ std::int64_t fence_clock::storable(core::time_point now) const noexcept
     const known_clocks k = known();
     if (k.count == 0)
         return latest_ms;
-    return std::chrono::floor<milliseconds>(
-        now.time_since_epoch() + k.median() + furthest_ - margin_)
+    return std::chrono::floor<milliseconds>(now.time_since_epoch() + k.median + furthest_ - margin_)
         .count();
 }
 

@@ -1,5 +1,7 @@
 #include "redis/node/reply.hpp"
 
+#include "core/hex.hpp"
+
 #include <array>
 #include <utility>
 
@@ -101,17 +103,13 @@ bool disqualifies(errc reason) noexcept
 
 std::string printable(std::string_view text)
 {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string out;
     for (const char c : text.substr(0, longest_text)) {
         const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte < 0x7f && c != '\\') {
+        if (byte >= 0x20 && byte < 0x7f && c != '\\')
             out += c;
-        } else {
-            out += "\\x";
-            out += digits[byte >> 4];
-            out += digits[byte & 15];
-        }
+        else
+            core::append_escaped(out, byte);
     }
     if (text.size() > longest_text)
         out += "...";

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <span>
 
 namespace holdfast::redis {
 
@@ -18,6 +21,16 @@ constexpr std::size_t majority(std::size_t nodes) noexcept
 constexpr std::size_t blocking(std::size_t nodes) noexcept
 {
     return nodes - majority(nodes) + 1;
+}
+
+// The largest value that a majority of the nodes reaches, or the first one in another order.
+// Changes the order of the values. Precondition: there are values of a majority at least.
+template <class Value, class Before = std::greater<>>
+Value majority_value(std::span<Value> values, std::size_t nodes, Before before = {})
+{
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(majority(nodes) - 1);
+    std::nth_element(values.begin(), nth, values.end(), before);
+    return *nth;
 }
 
 } // namespace holdfast::redis

@@ -51,10 +51,9 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
     for (const auto& url : urls(c.nodes))
         words.push_back(url);
     child_process holder(words);
-    const pid_t pid = std::stoi(holder.read_line());
     for (int i = 0; i < 15; ++i) // then no answer is pending that could wake the locker first
         BOOST_TEST(parse(holder.read_line()).held);
-    BOOST_REQUIRE(::kill(pid, SIGSTOP) == 0);
+    holder.pause();
 
     scene s(c.store());
     lease next;
@@ -74,7 +73,7 @@ BOOST_AUTO_TEST_CASE(row_33_a_holder_that_is_stopped_for_longer_than_its_ttl)
     }(c));
 
     const auto resumed = steady::now();
-    BOOST_REQUIRE(::kill(pid, SIGCONT) == 0);
+    holder.resume();
     const auto end = read_to_the_end(holder, resumed);
     BOOST_TEST(end.find("the lease is lost") != std::string::npos, end);
     BOOST_TEST(holder.read_line() == ""); // it has closed its locker and ended

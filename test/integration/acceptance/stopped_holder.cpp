@@ -2,8 +2,8 @@
 //
 //     stopped_holder <resource> <ttl in ms> <url> ...
 //
-// Its first line is its process id. Then each line has the time (nanoseconds of the monotonic
-// clock), and then whether the lease was held. The last line says how the hold ended.
+// Each line has the time (nanoseconds of the monotonic clock), and then whether the lease was held.
+// The last line says how the hold ended.
 
 #include <holdfast/holdfast.hpp>
 
@@ -11,8 +11,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include <unistd.h>
 
 #include <chrono>
 #include <exception>
@@ -89,7 +87,6 @@ try {
     const std::vector<holdfast::endpoint> nodes(words.begin() + 2, words.end());
     holdfast::lock_options options;
     options.ttl = std::chrono::milliseconds(std::stoi(words.at(1)));
-    std::cout << ::getpid() << std::endl;
 
     asio::io_context io;
     holdfast::locker locker(io.get_executor(), holdfast::redlock(nodes));

@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_pending_probe_prolongs_transfers)
         acquire(tag, "A", holdfast::forever);
     slot_id lease = granted();
     calls();
-    store.is_looking = true;
+    store.probes_take_time = true;
     for (int i = 0; i < 3; ++i) {
         locker.drop(lease, now);
         lease = handed_over();
@@ -310,12 +310,12 @@ BOOST_AUTO_TEST_CASE(transfers_end_when_other_processes_wait)
     for (std::uint64_t tag = 1; tag <= 6; ++tag)
         acquire(tag, "A", holdfast::forever);
     slot_id lease = granted();
-    store.is_looking = true;
+    store.probes_take_time = true;
     for (int i = 0; i < 3; ++i) {
         locker.drop(lease, now);
         lease = handed_over();
     }
-    store.is_looking = false;
+    store.end_probe(1, false);
     calls();
     locker.drop(lease, now);
     BOOST_TEST(calls() == "release A");

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(valid_until_is_the_majority_th_largest)
                     until.push_back(ends(sent));
                 }
             }
-            std::sort(until.rbegin(), until.rend());
+            std::sort(until.rbegin(), until.rend()); // not the library's own computation
             const core::time_point expected =
                 until.size() < n / 2 + 1 ? core::long_ago : until[n / 2];
             BOOST_REQUIRE(c.valid_until() == expected);

@@ -1,5 +1,7 @@
 #include "verification/fidelity/wire.hpp"
 
+#include "core/hex.hpp"
+
 #include <netinet/tcp.h>
 
 #include <cctype>
@@ -159,7 +161,6 @@ std::string all_of(const std::vector<std::string>& replies)
 
 std::string visible(std::string_view bytes)
 {
-    constexpr char digits[] = "0123456789abcdef";
     std::string all;
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);
@@ -170,7 +171,7 @@ std::string visible(std::string_view bytes)
         else if (std::isprint(byte) != 0)
             all += c;
         else
-            all += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
+            core::append_escaped(all, byte);
     }
     return all;
 }

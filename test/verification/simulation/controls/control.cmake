@@ -1,10 +1,10 @@
 # holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [COMPILE <file>...])
 #
-# Builds the program `control_<name>`: ${holdfast_control_main} with a few lines of the library, or
-# of the simulation below it, replaced by wrong ones. Controls are not installed. A text must be in
-# its file exactly once; otherwise the control would prove nothing, so that is an error.
+# Adds the program `control_<name>`. It is ${holdfast_control_main}, but some lines of the library
+# or of the tests are replaced by wrong ones. A test must detect the error. Each <text> must be in
+# its file exactly once. Otherwise the control could be without effect, so the configuration fails.
 #
-# If a header is edited, COMPILE lists the sources that include it.
+# If a header is edited, COMPILE lists the source files that must be compiled with the wrong header.
 set(holdfast_controls "")
 
 function(holdfast_control name what)
@@ -34,7 +34,7 @@ function(holdfast_control name what)
         string(FIND "${text}" "${old}" first)
         string(FIND "${text}" "${old}" last REVERSE)
         if(first EQUAL -1 OR NOT first EQUAL last)
-            message(FATAL_ERROR "control ${name}: not exactly once in ${file}:\n${old}")
+            message(FATAL_ERROR "control ${name}: the text is not exactly once in ${file}:\n${old}")
         endif()
         string(REPLACE "${old}" "${new}" text "${text}")
         file(CONFIGURE OUTPUT ${folder}/${file} CONTENT "${text}" @ONLY)
