@@ -72,7 +72,7 @@ errc life_cycle::pending_error(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
     assert(c != nullptr);
-    if (c->stage == stage::queued || c->votes().judge_now() == verdict::contended)
+    if (c->stage == stage::queued || c->round.votes().judge_now() == verdict::contended)
         return errc::contended;
     return acquisition_.why_unreachable(*c).reason;
 }
@@ -83,7 +83,7 @@ void life_cycle::release(claim_id id, time_point now)
     assert(c.stage == stage::held);
     c.stage = stage::releasing;
     c.late = 0;
-    if (c.others_first)
+    if (c.queue.others_first)
         hints_.contention.note_doubt(c.hash, now);
     clean(id, now);
     claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
@@ -99,7 +99,7 @@ void life_cycle::settle(claim_id id, time_point now)
         settle_attempt(id, now);
     else if (c->stage == stage::releasing)
         settle_release(id, false, now);
-    else if (c->stage == stage::cleaning && !c->may_hold_any())
+    else if (c->stage == stage::cleaning && !c->keys.may_hold_any())
         forget(id);
 }
 
@@ -118,7 +118,7 @@ void life_cycle::grant(claim_id id, time_point valid_until)
 {
     claim& c = claims_[id];
     c.stage = stage::held;
-    if (!c.handed_over)
+    if (!c.queue.handed_over)
         hints_.windows.note_free(c.hash);
     c.reported = valid_until;
     claims_.do_not_wake(id);
@@ -131,7 +131,7 @@ void life_cycle::grant(claim_id id, time_point valid_until)
 void life_cycle::refuse(claim_id id, errc reason, bool transient, time_point now)
 {
     claim& c = claims_[id];
-    if (reason == errc::contended && c.handed_over)
+    if (reason == errc::contended && c.queue.handed_over)
         hints_.contention.note_fruitless(c.hash, now);
     c.stage = stage::cleaning;
     emit({.kind = event_kind::refused,
@@ -201,7 +201,7 @@ void life_cycle::count_vote(
     if (r.kind == request_kind::confirm) {
         // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
         if (b.said == vote::granted)
-            c.at[node].queued = c.everywhere;
+            c.keys[node].queued = c.queue.everywhere;
         if (b.said == vote::refused && acquisition_.finds_missing(node, id)) {
             if (c.stage == stage::held)
                 report(id, now);
@@ -257,7 +257,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         queue_.note_turn(id, node, now);
         acquisition_.confirm(id, node, false, now);
         open_round(id, now);
-    } else if (c.is_open() && c.at[node].open < most_open) {
+    } else if (c.is_open() && c.keys[node].open < most_open) {
         acquisition_.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                               // else it is being deleted
 }
@@ -270,12 +270,12 @@ void life_cycle::on_sent_late(claim_id id, bool again, time_point now)
     claims_.leave_longer(id, std::max(c->params.ttl, queue_ttl), now);
     if (again)
         return;
-    if (c->stage == stage::queued && c->answer_due) {
+    if (c->stage == stage::queued && c->queue.answer_due) {
         claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
         return;
     }
     // A minority that is slow to accept our requests does not extend the time.
-    if (++c->late != blocking(c->nodes()))
+    if (++c->late != blocking(c->keys.size()))
         return;
     if (c->stage == stage::asking) {
         c->round_began = now;
@@ -297,7 +297,7 @@ void life_cycle::on_ready(std::size_t node, time_point now)
 void life_cycle::on_down(std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, const claim& c) {
-        if (c.stage == stage::queued && c.queue_node == node) {
+        if (c.stage == stage::queued && c.queue.node == node) {
             act(queue_.change_node(id, now), now);
         } else if (acquisition_.give_up_unsent(id, node) && c.stage == stage::asking) {
             acquisition_.limit(id, now);
@@ -309,7 +309,7 @@ void life_cycle::on_down(std::size_t node, time_point now)
 void life_cycle::on_repaired(claim_id id)
 {
     const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && !c.may_hold_any())
+    if (c.stage == stage::cleaning && !c.keys.may_hold_any())
         forget(id);
 }
 
@@ -322,8 +322,8 @@ void life_cycle::clean(claim_id id, time_point now)
     queue_.stop_waiting(c);
     cleanup_.ask(id, c.stage == stage::releasing, now);
     if (c.stage == stage::cleaning) {
-        claims_.wake_at(id, std::max(now, c.gone_at));
-        if (!c.may_hold_any())
+        claims_.wake_at(id, std::max(now, c.keys.gone_at()));
+        if (!c.keys.may_hold_any())
             forget(id);
     }
 }
@@ -331,7 +331,7 @@ void life_cycle::clean(claim_id id, time_point now)
 void life_cycle::settle_release(claim_id id, bool out_of_time, time_point now)
 {
     claim& c = claims_[id];
-    const auto result = c.judge_release();
+    const auto result = c.keys.judge_release();
     if (!result.decided && !out_of_time && cleanup_.is_under_way(c))
         return;
     emit({.kind = event_kind::released, .outcome = result.outcome, .tag = c.tag});
@@ -351,7 +351,7 @@ void life_cycle::forget(claim_id id)
 void life_cycle::report(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    const time_point valid_until = c.valid_until();
+    const time_point valid_until = c.keys.valid_until();
     if (valid_until <= now) {
         emit({.kind = event_kind::lost, .tag = c.tag});
     } else if (valid_until != c.reported) {

@@ -36,7 +36,7 @@ public:
     bool can_transfer(core::claim_id id) const noexcept
     {
         const claim* const c = claims_.find(id);
-        return c == nullptr || c->can_transfer();
+        return c == nullptr || c->round.can_transfer();
     }
     void release(core::claim_id id, core::time_point now);
     void probe_waiters(core::claim_id id, core::time_point now) { probe_.ask(id, now); }

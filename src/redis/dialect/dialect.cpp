@@ -46,7 +46,7 @@ std::string_view dialect::hand_off(
     const std::string_view queue = queue_of(c);
     const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.params.ttl)));
     command_.clear();
-    if (!c.at[node].leaves_open) {
+    if (!c.keys[node].leaves_open) {
         resp::append_command(
             command_, {script_command(by_text), script_name(pass_on_script, by_text), "2", c.lock,
                           queue, c.token.view(), ttl.view(), place});

@@ -148,7 +148,7 @@ void fenced_calls::renew_arguments(std::string& out, const claim& c)
 {
     resp::append_blob(out, c.token.view());
     resp::append_blob(out, in_ms(c.params.ttl));
-    resp::append_blob(out, static_cast<std::int64_t>(c.last_token()));
+    resp::append_blob(out, static_cast<std::int64_t>(c.round.last_token()));
 }
 
 } // namespace holdfast::redis

@@ -34,7 +34,7 @@ std::string_view plain_dialect::confirm(const claim& c, std::size_t, bool by_tex
 std::string_view plain_dialect::enqueue(
     const claim& c, std::string_view place, bool by_text, time_point)
 {
-    const bool again = c.at[c.queue_node].queued;
+    const bool again = c.keys[c.queue.node].queued;
     command_.clear();
     begin_script(command_, enqueue_script, by_text, 3, again ? 6 : 5);
     resp::append_blob(command_, c.lock);
