@@ -28,11 +28,12 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
             due[i] && (i == queue_node || i == c.queue.node || only_queued || only_there);
         // The next waiter there is not told: the queue node announces the turn.
         if (due[i] && n.queued && !hands_off[i])
-            nodes_.send(i, dialect_.leave(c, dialect_.place_of(c, id)),
+            nodes_.send(i, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
                 {.reference = id, .kind = request_kind::leave, .sent = now});
     }
     const std::bitset<max_nodes> removes = due & ~hands_off;
-    const std::string_view command = removes.any() ? dialect_.remove(c, false) : std::string_view();
+    const std::string_view command =
+        removes.any() ? dialect_.common().remove(c, false) : std::string_view();
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!removes[i])
             continue;
@@ -67,7 +68,7 @@ bool cleanup::opens_window(const claim& c, time_point now)
 void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(node, dialect_.remove(c, by_text),
+    nodes_.send(node, dialect_.common().remove(c, by_text),
         {.reference = id, .kind = request_kind::remove, .by_text = by_text, .sent = now});
     sent(c, node);
 }
@@ -75,8 +76,9 @@ void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now
 void cleanup::hand_off(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    const std::string place = c.keys[node].queued ? dialect_.place_of(c, id) : std::string();
-    nodes_.send(node, dialect_.hand_off(c, node, place, by_text),
+    const std::string place =
+        c.keys[node].queued ? dialect_.common().place_of(c, id) : std::string();
+    nodes_.send(node, dialect_.common().hand_off(c, node, place, by_text),
         {.reference = id, .kind = request_kind::hand_off, .by_text = by_text, .sent = now});
     sent(c, node);
 }
@@ -112,7 +114,7 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     ended(c->keys[node]);
     const resp::value& v = answer.front();
     if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
-        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         remove(r.reference, node, false, now); // the key must go in any case
     } else if (v.kind == resp::value_kind::integer) {
         note_deletion(*c, node, r, v.integer, now);

@@ -28,7 +28,7 @@ life_cycle::life_cycle(
       acquisition_(claims_, nodes, d),
       queue_(claims_, nodes, d, hints_, jitter),
       cleanup_(claims_, nodes, d, hints_),
-      probe_(claims_, nodes, d),
+      probe_(claims_, nodes, d.common()),
       events_(events)
 {}
 
@@ -37,7 +37,7 @@ claim_id life_cycle::begin(std::uint64_t tag, std::string_view resource,
 {
     const claim_id id = claims_.all.take();
     claim& c = claims_[id];
-    c.begin(tag, dialect_.lock_of(resource), token, params, nodes_.size());
+    c.begin(tag, dialect_.names().lock_of(resource), token, params, nodes_.size());
     dialect_.begin(c, now);
     const std::size_t queue_node = queue_.node_for(c, now);
     if (queue_node == max_nodes) {

@@ -45,8 +45,8 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
 void renewals::repair(std::size_t node, claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(
-        node, dialect_.set(c), {.reference = id, .kind = request_kind::repair, .sent = now});
+    nodes_.send(node, dialect_.common().set(c),
+        {.reference = id, .kind = request_kind::repair, .sent = now});
     c.keys[node].repairing = true;
     c.keys.stays(now + c.params.ttl);
 }

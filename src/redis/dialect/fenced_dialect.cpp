@@ -13,24 +13,12 @@ using core::time_point;
 
 fenced_dialect::fenced_dialect(
     std::string channel, const fence_settings& settings, node_pool& nodes)
-    : dialect(std::move(channel)),
+    : dialect(fenced_calls::names(), std::move(channel)),
       settings_(settings),
       nodes_(nodes),
       calls_(settings),
       clock_(settings.ahead, settings.furthest())
 {}
-
-std::string_view fenced_dialect::lock_of(std::string_view resource)
-{
-    fenced_calls::name_lock(lock_, resource);
-    return lock_;
-}
-
-std::string_view fenced_dialect::queue_of(const claim& c)
-{
-    fenced_calls::name_queue(queue_, c.lock);
-    return queue_;
-}
 
 void fenced_dialect::begin(claim& c, time_point now)
 {
@@ -176,9 +164,10 @@ fence_answer fenced_dialect::hear(
     if (a.trouble == fence_trouble::settings) {
         on_disagreement(node, r, now);
     } else if (a.trouble != fence_trouble::none) {
-        const std::string_view lock = c != nullptr ? std::string_view(c->lock) : lock_of({});
-        fenced_calls::name_counter(queue_, lock);
-        session.note_trouble(failure_of(a, lock, queue_));
+        const std::string_view lock =
+            c != nullptr ? std::string_view(c->lock) : names().lock_of({});
+        fenced_calls::name_counter(counter_, lock);
+        session.note_trouble(failure_of(a, lock, counter_));
     }
     return a;
 }

@@ -79,7 +79,7 @@ void fair_queue::send(
 void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    const std::string place = dialect_.place_of(c, id);
+    const std::string place = dialect_.common().place_of(c, id);
     nodes_.send(c.queue.node, dialect_.enqueue(c, place, by_text, now),
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
     c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
@@ -94,7 +94,7 @@ void fair_queue::join_all(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     c.queue.everywhere = true;
-    const std::string_view command = dialect_.join(c, dialect_.place_of(c, id));
+    const std::string_view command = dialect_.common().join(c, dialect_.common().place_of(c, id));
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (i == c.queue.node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
             continue;
@@ -130,7 +130,7 @@ fair_queue::outcome fair_queue::on_reply(
     case request_kind::join:
     case request_kind::leave:
         if (c != nullptr)
-            nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now);
+            nodes_.note_if_unusable(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return {};
     case request_kind::tracked: {
         constexpr std::int64_t free = -2;
@@ -166,7 +166,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     case meaning::window:
         return stay_out(id, a.left, now);
     default:
-        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return change_node(id, now);
     }
 }
@@ -233,7 +233,7 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
     if (std::exchange(c.queue.stays_out, false)) {
         enqueue(id, false, now);
     } else if (!c.queue.answer_due && now < c.queue.ticket->asks_again_at) {
-        send(c.queue.node, dialect_.first_of_queue(c), request_kind::first, id, now);
+        send(c.queue.node, dialect_.common().first_of_queue(c), request_kind::first, id, now);
         claims_.wake_at(id, c.queue.ticket->asks_again_at);
     } else if (!c.queue.answer_due) {
         const std::size_t queue_node = nodes_.queue_node_of(c, now);
@@ -299,7 +299,7 @@ fair_queue::outcome fair_queue::on_first(
     claim* const c = claims_.find(id);
     if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
-    if (nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now))
+    if (nodes_.note_if_unusable(node, c, dialect_.names().queue_of(c->lock), answer, now))
         return change_node(id, now);
     if (answer.size() != 2 || !answer[1].text.starts_with(c->token.view()))
         return {};

@@ -28,8 +28,8 @@ public:
           dialect_(d),
           hints_(hints),
           jitter_(jitter),
-          owners_(claims, nodes, d),
-          tracking_(claims, nodes, d)
+          owners_(claims, nodes, d.common()),
+          tracking_(claims, nodes, d.common())
     {}
 
     // What is to be done now for a claim.

@@ -14,7 +14,7 @@ void key_owners::ask(claim_id id, time_point now)
     c.queue.surveyed = true;
     c.queue.ticket->survey = surveys_.take();
     surveys_[c.queue.ticket->survey] = {.claim = id, .owners = owner_survey(c.keys.size())};
-    const std::string_view command = dialect_.owner(c);
+    const std::string_view command = calls_.owner(c);
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (nodes_.is_ready(i) && !nodes_[i].congested(now))
             nodes_.send(i, command,

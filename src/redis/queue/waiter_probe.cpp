@@ -18,7 +18,7 @@ void waiter_probe::ask(claim_id id, time_point now)
     if (queue_node == max_nodes || c.look.is_under_way() || !holds(queue_node))
         return;
     c.look.begin();
-    const std::string_view command = dialect_.has_queue(c);
+    const std::string_view command = calls_.has_queue(c);
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!holds(i) || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
             continue;

@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_reports_when_a_majority_will_be_free, collaborat
 BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixture)
 {
     const auto id = hold('x');
-    waiter_probe probe(claims, pool, dialect);
+    waiter_probe probe(claims, pool, dialect.common());
     int none_waits = 0;
     handle = [&](std::size_t node, const request& r, reply answer) {
         none_waits += probe.on_reply(node, r.reference, answer) ? 1 : 0;
@@ -188,7 +188,7 @@ BOOST_FIXTURE_TEST_CASE(owners_of_a_key_are_found_on_all_nodes, collaborator_fix
     const auto id = begin('x', claim_stage::queued);
     claims[id].queue.ticket = std::make_unique<queue_ticket>();
     claims[id].queue.node = 0;
-    key_owners owners(claims, pool, dialect);
+    key_owners owners(claims, pool, dialect.common());
     handle = [&](std::size_t node, const request& r, reply answer) {
         BOOST_TEST(owners.on_reply(node, r, answer) == id);
     };
