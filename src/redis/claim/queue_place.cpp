@@ -5,15 +5,6 @@
 
 namespace holdfast::redis {
 
-void queue_place::begin() noexcept
-{
-    node = max_nodes;
-    answer_due = has_waited = handed_over = everywhere = false;
-    others_first = stays_out = tracked = surveyed = false;
-    if (ticket)
-        *ticket = {};
-}
-
 void queue_place::enter(std::size_t queue_node, core::time_point asks_again_at)
 {
     if (!ticket)

@@ -19,7 +19,14 @@ struct queue_ticket {
 // The place of a claim in the queue between processes, and its turn.
 struct queue_place {
     // The claim is not in the queue. Keeps the memory of an earlier use.
-    void begin() noexcept;
+    void begin() noexcept
+    {
+        node = max_nodes;
+        answer_due = has_waited = handed_over = everywhere = false;
+        others_first = stays_out = tracked = surveyed = false;
+        if (ticket)
+            *ticket = {};
+    }
     // It goes to the queue of a node, where it asks again at that time at the latest.
     void enter(std::size_t queue_node, core::time_point asks_again_at);
     // It has asked the queue node for its turn.

@@ -30,7 +30,10 @@ public:
     std::string_view queue_of(std::string_view lock)
     {
         lock.remove_prefix(lock_prefix_.size());
-        return queue_.assign(queue_prefix_).append(lock).append(queue_suffix_);
+        queue_.clear();
+        if (!queue_prefix_.empty())
+            queue_.append(queue_prefix_);
+        return queue_.append(lock).append(queue_suffix_);
     }
 
     std::string_view window_of(std::string_view lock)
