@@ -24,11 +24,11 @@ void acquisition::open(claim_id id, time_point now)
     claim& c = claims_[id];
     dialect_.begin_acquire(c, false, now);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (c.handed_over && i == c.queue_node)
+        if (c.queue.handed_over && i == c.queue.node)
             continue;
         const auto reach = nodes_[i].now();
         if (reach == node_session::reachability::soon)
-            c.at[i].state = key::unsent;
+            c.keys[i].state = key::unsent;
         else if (reach == node_session::reachability::down)
             c.not_granted(i, vote::failed, nodes_.why_down(i));
         else if (nodes_[i].congested(now))
@@ -44,14 +44,14 @@ void acquisition::open(claim_id id, time_point now)
 void acquisition::limit(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
-    if (c.nodes() - c.unsent() >= majority(c.nodes()))
+    if (c.keys.size() - c.keys.unsent() >= majority(c.keys.size()))
         claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
 
 bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
 {
     const claim& c = claims_[id];
-    if (!c.is_open() || c.at[node].state != key::unsent)
+    if (!c.is_open() || c.keys[node].state != key::unsent)
         return false;
     dialect_.begin_acquire(c, false, now);
     ask(id, node, now);
@@ -63,7 +63,7 @@ bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
 bool acquisition::give_up_unsent(claim_id id, std::size_t node)
 {
     claim& c = claims_[id];
-    if (c.at[node].state != key::unsent)
+    if (c.keys[node].state != key::unsent)
         return false;
     c.not_granted(node, vote::failed, nodes_.why_down(node));
     return true;
@@ -72,9 +72,9 @@ bool acquisition::give_up_unsent(claim_id id, std::size_t node)
 void acquisition::give_up(claim_id id)
 {
     claim& c = claims_[id];
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        c.at[i].again = false;
-        if (c.at[i].state == key::unsent)
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        c.keys[i].again = false;
+        if (c.keys[i].state == key::unsent)
             c.not_granted(i, vote::failed);
     }
     forget(id);
@@ -91,7 +91,7 @@ void acquisition::ask(claim_id id, std::size_t node, time_point now, bool by_tex
 void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    c.at[node].again = false;
+    c.keys[node].again = false;
     nodes_.send(node, dialect_.confirm(c, node, by_text, now),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
     c.sent(node, now);
@@ -104,10 +104,10 @@ bool acquisition::say_again(std::size_t node, const request& r, time_point now)
         (r.kind == request_kind::acquire && !dialect_.acquires_by_script()))
         return false;
     if (r.kind == request_kind::write_back) {
-        write_back(r.reference, c->fence->round.write_back_of(node), true, now);
+        write_back(r.reference, c->round.tokens().write_back_of(node), true, now);
         return true;
     }
-    c->answered(node);
+    c->keys.answered(node);
     if (r.kind == request_kind::confirm) {
         confirm(r.reference, node, true, now);
     } else {
@@ -121,10 +121,10 @@ bool acquisition::record(
     std::size_t node, claim_id id, const ballot& b, time_point asked, time_point now)
 {
     claim& c = claims_[id];
-    c.answered(node);
-    if (b.said != vote::granted && c.at[node].state == key::ours)
+    c.keys.answered(node);
+    if (b.said != vote::granted && c.keys[node].state == key::ours)
         return false; // since the hand-off: a second request changes nothing
-    if (b.said == vote::refused && (c.at[node].open != 0 || asks_again(node, id, now)))
+    if (b.said == vote::refused && (c.keys[node].open != 0 || asks_again(node, id, now)))
         return false;
     if (b.said == vote::granted) {
         c.granted(node, asked, b.start);
@@ -141,10 +141,10 @@ bool acquisition::record(
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
-    if (c.at[node].state != key::ours || !c.is_open())
+    if (c.keys[node].state != key::ours || !c.is_open())
         return false;
-    c.answered(node);
-    c.missing(node);
+    c.keys.answered(node);
+    c.keys.missing(node);
     return true;
 }
 
@@ -153,8 +153,8 @@ bool acquisition::finds_missing(std::size_t node, claim_id id)
 bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    claim_node& n = c.at[node];
-    if (!c.handed_over || node == c.queue_node || !c.is_open() || n.lost ||
+    claim_node& n = c.keys[node];
+    if (!c.queue.handed_over || node == c.queue.node || !c.is_open() || n.lost ||
         n.refusals >= most_refusals || nodes_.unfit().knows_stale(c.hash, node, now))
         return false;
     n.state = key::absent;
@@ -178,10 +178,10 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
     claim& c = claims_[id];
     c.asked_again_at = core::never;
     dialect_.begin_acquire(c, false, now);
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (!c.at[i].again)
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (!c.keys[i].again)
             continue;
-        c.at[i].again = false;
+        c.keys[i].again = false;
         if (nodes_.is_ready(i))
             ask(id, i, now);
         else
@@ -196,7 +196,7 @@ void acquisition::write_back_where_due(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     bool any = false;
-    while (const auto w = c.fence->round.next_write_back()) {
+    while (const auto w = c.round.tokens().next_write_back()) {
         any = true;
         if (nodes_.is_ready(w->node))
             write_back(id, *w, false, now);
@@ -241,14 +241,14 @@ bool acquisition::lose_write_back(std::size_t node, claim_id id)
 void acquisition::time_out(claim_id id)
 {
     claim& c = claims_[id];
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (c.votes().of(i) != vote::pending)
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (c.round.votes().of(i) != vote::pending)
             continue;
-        if (c.at[i].state == key::unsent) {
+        if (c.keys[i].state == key::unsent) {
             c.not_granted(i, vote::failed);
             continue;
         }
-        if (c.at[i].again) {
+        if (c.keys[i].again) {
             c.not_granted(i, vote::refused);
             continue;
         }
@@ -260,7 +260,7 @@ void acquisition::time_out(claim_id id)
 acquisition::outcome acquisition::judge(claim_id id, time_point now) const
 {
     const claim& c = *claims_.find(id);
-    switch (c.votes().judge()) {
+    switch (c.round.votes().judge()) {
     case verdict::undecided:
         return {};
     case verdict::contended:
@@ -270,10 +270,10 @@ acquisition::outcome acquisition::judge(claim_id id, time_point now) const
     case verdict::acquired:
         break;
     }
-    const time_point valid_until = c.valid_until();
+    const time_point valid_until = c.keys.valid_until();
     if (valid_until > now + c.params.guard)
         return {.is = outcome::kind::granted, .valid_until = valid_until};
-    if (c.votes().count(vote::pending) == 0)
+    if (c.round.votes().count(vote::pending) == 0)
         return {.is = outcome::kind::refused, .reason = errc::too_late};
     return {}; // later grants may make it longer: the queue node is asked first
 }
@@ -285,21 +285,21 @@ acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
 {
     std::size_t hopeless = 0, passing = 0;
     errc reason = errc::unreachable;
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        const vote v = c.votes().of(i);
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        const vote v = c.round.votes().of(i);
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (c.gives_no_token_for_now(i)) {
+        if (c.round.gives_no_token_for_now(i)) {
             ++passing;
             continue;
         }
-        const errc why = c.trouble_of(i);
+        const errc why = c.keys.trouble_of(i);
         if (why != errc{} && make_error_code(why) == condition::misconfigured && hopeless++ == 0)
             reason = why;
     }
-    if (hopeless >= blocking(c.nodes()))
+    if (hopeless >= blocking(c.keys.size()))
         return {.is = outcome::kind::refused, .reason = reason};
-    if (hopeless + passing >= blocking(c.nodes()))
+    if (hopeless + passing >= blocking(c.keys.size()))
         return {
             .is = outcome::kind::refused, .reason = errc::fencing_unavailable, .transient = true};
     return {.is = outcome::kind::refused, .reason = errc::unreachable};

@@ -10,8 +10,8 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
 {
     claim& c = claims_[id];
     std::bitset<max_nodes> due;
-    for (std::size_t i = 0; i < c.nodes(); ++i)
-        due[i] = c.may_hold(i) && !c.at[i].deleting && nodes_.is_ready(i);
+    for (std::size_t i = 0; i < c.keys.size(); ++i)
+        due[i] = c.keys.may_hold(i) && !c.keys[i].deleting && nodes_.is_ready(i);
     if (due.none())
         return;
     using among = node_pool::among;
@@ -19,37 +19,38 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
         nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
     // Only there: if all nodes handed off, different clients could get one node each.
     std::bitset<max_nodes> hands_off;
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        const claim_node& n = c.at[i];
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        const claim_node& n = c.keys[i];
         const bool only_queued = n.queued && n.state == key::absent;
         const bool only_there =
-            n.others_wait && (queue_node == max_nodes || !c.at[queue_node].others_wait);
+            n.others_wait && (queue_node == max_nodes || !c.keys[queue_node].others_wait);
         hands_off[i] =
-            due[i] && (i == queue_node || i == c.queue_node || only_queued || only_there);
+            due[i] && (i == queue_node || i == c.queue.node || only_queued || only_there);
         // The next waiter there is not told: the queue node announces the turn.
         if (due[i] && n.queued && !hands_off[i])
-            nodes_.send(i, dialect_.leave(c, dialect_.place_of(c, id)),
+            nodes_.send(i, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
                 {.reference = id, .kind = request_kind::leave, .sent = now});
     }
     const std::bitset<max_nodes> removes = due & ~hands_off;
-    const std::string_view command = removes.any() ? dialect_.remove(c, false) : std::string_view();
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
+    const std::string_view command =
+        removes.any() ? dialect_.common().remove(c, false) : std::string_view();
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!removes[i])
             continue;
         nodes_.send(i, command, {.reference = id, .kind = request_kind::remove, .sent = now});
         sent(c, i);
     }
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!hands_off[i])
             continue;
-        c.at[i].leaves_open = was_lease && i == queue_node && opens_window(c, now);
+        c.keys[i].leaves_open = was_lease && i == queue_node && opens_window(c, now);
         hand_off(id, i, false, now);
     }
 }
 
 void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
 {
-    if (claims_[id].may_hold(node))
+    if (claims_[id].keys.may_hold(node))
         hand_off(id, node, false, now);
 }
 
@@ -67,7 +68,7 @@ bool cleanup::opens_window(const claim& c, time_point now)
 void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(node, dialect_.remove(c, by_text),
+    nodes_.send(node, dialect_.common().remove(c, by_text),
         {.reference = id, .kind = request_kind::remove, .by_text = by_text, .sent = now});
     sent(c, node);
 }
@@ -75,16 +76,17 @@ void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now
 void cleanup::hand_off(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    const std::string place = c.at[node].queued ? dialect_.place_of(c, id) : std::string();
-    nodes_.send(node, dialect_.hand_off(c, node, place, by_text),
+    const std::string place =
+        c.keys[node].queued ? dialect_.common().place_of(c, id) : std::string();
+    nodes_.send(node, dialect_.common().hand_off(c, node, place, by_text),
         {.reference = id, .kind = request_kind::hand_off, .by_text = by_text, .sent = now});
     sent(c, node);
 }
 
 void cleanup::sent(claim& c, std::size_t node) noexcept
 {
-    under_way_ += c.at[node].deleting ? 0u : 1u;
-    c.at[node].deleting = true;
+    under_way_ += c.keys[node].deleting ? 0u : 1u;
+    c.keys[node].deleting = true;
 }
 
 void cleanup::ended(claim_node& n) noexcept
@@ -109,10 +111,10 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     claim* const c = claims_.find(r.reference);
     if (c == nullptr)
         return;
-    ended(c->at[node]);
+    ended(c->keys[node]);
     const resp::value& v = answer.front();
     if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
-        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         remove(r.reference, node, false, now); // the key must go in any case
     } else if (v.kind == resp::value_kind::integer) {
         note_deletion(*c, node, r, v.integer, now);
@@ -128,28 +130,28 @@ void cleanup::note_deletion(
     const bool hands_off = r.kind == request_kind::hand_off;
     if (answer == window_open)
         hints_.windows.opened(c.hash, c.params.polling, now);
-    else if (hands_off && c.at[node].leaves_open)
+    else if (hands_off && c.keys[node].leaves_open)
         hints_.windows.refused(c.hash, c.params.polling, now);
     if (answer == handed_off) {
         hints_.contention.note_turn(c.hash, now);
         hints_.windows.note_contention(c.hash, now);
-        c.others_first = true;
-    } else if (hands_off && answer == deleted && !c.others_first) {
+        c.queue.others_first = true;
+    } else if (hands_off && answer == deleted && !c.queue.others_first) {
         hints_.note_free(c.hash);
     }
-    c.deleted(node, answer != 0);
+    c.keys.deleted(node, answer != 0);
 }
 
 void cleanup::lose_answer(std::size_t node, claim_id id)
 {
     if (claim* const c = claims_.find(id))
-        ended(c->at[node]);
+        ended(c->keys[node]);
 }
 
 bool cleanup::is_under_way(const claim& c) const noexcept
 {
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (c.at[i].deleting)
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (c.keys[i].deleting)
             return true;
     }
     return false;
@@ -157,8 +159,8 @@ bool cleanup::is_under_way(const claim& c) const noexcept
 
 void cleanup::forget(claim& c) noexcept
 {
-    for (std::size_t i = 0; i < c.nodes(); ++i)
-        ended(c.at[i]);
+    for (std::size_t i = 0; i < c.keys.size(); ++i)
+        ended(c.keys[i]);
 }
 
 } // namespace holdfast::redis

@@ -12,7 +12,7 @@ using core::time_point;
 
 void expiry_watch::watch(std::uint64_t tag, std::string_view resource, time_point now)
 {
-    const std::string_view lock = dialect_.lock_of(resource);
+    const std::string_view lock = dialect_.names().lock_of(resource);
     const core::slot_id id = questions_.take();
     question& q = questions_[id];
     q = {.tag = tag};
@@ -21,9 +21,9 @@ void expiry_watch::watch(std::uint64_t tag, std::string_view resource, time_poin
         if (!nodes_.is_ready(i) || nodes_[i].congested(now))
             continue;
         q.outstanding = static_cast<std::uint8_t>(q.outstanding + 2);
-        nodes_.send(
-            i, dialect_.type(lock), {.reference = id, .kind = request_kind::type, .sent = now});
-        nodes_.send(i, dialect_.time_left(lock),
+        nodes_.send(i, dialect_.common().type(lock),
+            {.reference = id, .kind = request_kind::type, .sent = now});
+        nodes_.send(i, dialect_.common().time_left(lock),
             {.reference = id, .kind = request_kind::time_left, .sent = now});
     }
     if (q.outstanding == 0)

@@ -2,12 +2,12 @@
 
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
+#include "redis/collaborators.hpp"
 #include "redis/dialect/dialect.hpp"
 #include "redis/dialect/fence_settings.hpp"
-#include "redis/expiry_watch.hpp"
 #include "redis/life_cycle.hpp"
 #include "redis/pool/node_pool.hpp"
-#include "redis/renewals.hpp"
+#include "redis/reply_router.hpp"
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace holdfast::redis {
 
 // The Redlock algorithm over sessions with independent nodes, with or without fencing tokens.
-// Dispatches calls of the seam, and replies of nodes, to the collaborators that handle them.
+// Implements the seam with the life cycle and its collaborators.
 //
 // All requests of a claim to a node use the same connection, in order: a deletion never overtakes
 // the SET that it cleans up after. A SET is repeated only to a node that has refused it.
@@ -26,7 +26,7 @@ namespace holdfast::redis {
 // resource: a release there hands the key off to the next client, which then asks the other nodes.
 // Safety never depends on the queue: a lease is what a majority has granted, and the queue node has
 // granted only once it has confirmed that its key is ours.
-class redlock_core final : public core::backend_core, private session_owner {
+class redlock_core final : public core::backend_core {
 public:
     // Precondition: 1 to max_nodes nodes. `node_timeout`: none means the default, which depends on
     // the ttl. `fence`: in fenced mode.
@@ -58,29 +58,19 @@ public:
     {
         return nodes_.connections();
     }
-    std::size_t cleaning_up() const noexcept override { return life_.cleaning_up(); }
+    std::size_t cleaning_up() const noexcept override { return parts_.deletions.under_way(); }
     void close(core::time_point now) override { nodes_.close(now); }
     std::vector<node_stats> nodes() const override { return nodes_.stats(); }
 
 private:
-    // session_owner
-    std::string admit(std::size_t node) override;
-    void on_ready(std::size_t node, core::time_point now) override;
-    void on_push(std::size_t node, reply push, core::time_point now) override;
-    void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
-    bool say_again(std::size_t node, const request& r, core::time_point now) override;
-    void on_sent_late(std::size_t node, const request& r, core::time_point now) override;
-    void on_orphaned(std::size_t node, const request& r, core::time_point now) override;
-    void on_down(std::size_t node, core::time_point now) override;
-
     core::jitter jitter_;
     const std::string channel_;
+    core::ring<core::backend_event> events_;
+    reply_router router_;
     node_pool nodes_;
     const std::unique_ptr<dialect> dialect_;
-    core::ring<core::backend_event> events_;
+    collaborators parts_;
     life_cycle life_;
-    renewals renewals_;
-    expiry_watch watch_;
 };
 
 } // namespace holdfast::redis

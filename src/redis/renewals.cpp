@@ -26,12 +26,12 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
         due_.clear();
         for (const claim_id id : claims) {
             const claim& c = claims_[id];
-            const claim_node& n = c.at[i];
+            const claim_node& n = c.keys[i];
             if (n.state != key::absent && n.state != key::unsent) {
                 if (n.renewing == 0 || again)
                     due_.push_back(id);
             } else if (may_repair && n.state == key::absent && !n.repairing && !n.again &&
-                       c.has_majority(now)) {
+                       c.keys.has_majority(now)) {
                 repair(i, id, now);
             }
         }
@@ -45,10 +45,10 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
 void renewals::repair(std::size_t node, claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(
-        node, dialect_.set(c), {.reference = id, .kind = request_kind::repair, .sent = now});
-    c.at[node].repairing = true;
-    c.leaves(c.params.ttl, now);
+    nodes_.send(node, dialect_.common().set(c),
+        {.reference = id, .kind = request_kind::repair, .sent = now});
+    c.keys[node].repairing = true;
+    c.keys.stays(now + c.params.ttl);
 }
 
 void renewals::send(
@@ -60,8 +60,8 @@ void renewals::send(
     for (const claim_id each : claims) {
         claim& c = claims_[each];
         encoded_.push_back(&c);
-        c.leaves(c.params.ttl, now);
-        ++c.at[node].renewing;
+        c.keys.stays(now + c.params.ttl);
+        ++c.keys[node].renewing;
     }
     nodes_.send(node, dialect_.renew(encoded_, by_text),
         {.reference = id, .kind = request_kind::renew, .by_text = by_text, .sent = now});
@@ -101,7 +101,7 @@ std::span<const claim_id> renewals::on_renewed(
         if (answer[k + 1].integer == 1)
             c->renewed(node, r.sent);
         else
-            c->missing(node);
+            c->keys.missing(node);
         heard_.push_back(asked[k]);
     }
     end(node, r.reference);
@@ -114,8 +114,8 @@ void renewals::end(std::size_t node, core::slot_id renewal)
 {
     for (const claim_id each : batches_[renewal].claims) {
         claim* const c = claims_.find(each);
-        if (c != nullptr && c->at[node].renewing > 0)
-            --c->at[node].renewing;
+        if (c != nullptr && c->keys[node].renewing > 0)
+            --c->keys[node].renewing;
     }
     batches_.give_back(renewal);
 }
@@ -125,11 +125,11 @@ bool renewals::on_repaired(std::size_t node, claim_id id, vote v)
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return false;
-    c->at[node].repairing = false;
+    c->keys[node].repairing = false;
     // Or may be ours: what refuses may be our own first SET, which arrived late over an old
     // connection. The next renewal shows that, and a deletion is due in any case.
     if (v != vote::failed)
-        c->repaired(node);
+        c->keys.repaired(node);
     return true;
 }
 

@@ -21,9 +21,9 @@ struct claim_table {
     void leave_longer(core::claim_id id, core::duration ttl, core::time_point now)
     {
         claim& c = all[id];
-        c.leaves(ttl, now);
+        c.keys.stays(now + ttl);
         if (c.stage == claim_stage::cleaning)
-            wake_at(id, c.gone_at);
+            wake_at(id, c.keys.gone_at());
     }
     void do_not_wake(core::claim_id id) noexcept { due.erase(core::slot_index(id)); }
 };

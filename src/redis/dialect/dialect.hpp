@@ -1,21 +1,20 @@
 #pragma once
 
 #include "redis/claim/claim.hpp"
+#include "redis/dialect/common_calls.hpp"
+#include "redis/dialect/key_names.hpp"
 #include "redis/node/reply.hpp"
 #include "redis/node/request.hpp"
 #include "redis/pool/node_pool.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::redis {
-
-// How long the queue node keeps its key for the next client, until that client confirms.
-inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 
 // The answer of a node, or its absence, to a request that may make its key ours.
 struct ballot {
@@ -38,19 +37,16 @@ struct place_answer {
     std::int64_t left = 0;
 };
 
-// The differences between plain and fenced mode: the names of keys, how a request is encoded, and
-// how its reply is read. Also the requests that are the same in both.
-//
-// An encoded request, and the name of a lock or of a queue, stays valid until the next call that
-// encodes, names or reads.
+// The differences between plain and fenced mode: how a request is encoded, and how its reply is
+// read. An encoded request stays valid until the next call that encodes or reads.
 class dialect {
 public:
     virtual ~dialect() = default;
 
-    // The name of the key of a resource's lock.
-    virtual std::string_view lock_of(std::string_view resource) = 0;
-    // The name of the queue of a claim's resource.
-    virtual std::string_view queue_of(const claim& c) = 0;
+    key_names& names() noexcept { return names_; }
+    // The requests that are the same in both modes.
+    common_calls& common() noexcept { return common_; }
+
     // No claim may have a longer ttl.
     virtual core::duration longest_ttl() const noexcept { return core::duration::max(); }
     // Whether polling clients may want what we lock.
@@ -93,34 +89,16 @@ public:
         return write_back_answer::unknown;
     }
 
-    // The same in both modes.
-    std::string_view set(const claim& c); // also repairs
-    std::string_view remove(const claim& c, bool by_text);
-    std::string_view hand_off(
-        const claim& c, std::size_t node, std::string_view place, bool by_text);
-    std::string_view join(const claim& c, std::string_view place);
-    std::string_view leave(const claim& c, std::string_view place);
-    std::string_view first_of_queue(const claim& c);
-    std::string_view has_queue(const claim& c);
-    std::string_view owner(const claim& c);
-    std::string_view track_next();
-    std::string_view time_left(std::string_view lock);
-    std::string_view type(std::string_view lock);
-
-    // The entry of a claim in a queue: see scripts.hpp.
-    std::string place_of(const claim& c, core::claim_id id) const;
-
 protected:
     // `channel`: where we are told of our turn.
-    explicit dialect(std::string channel) : channel_(std::move(channel)) {}
-
-    std::string_view window_of(const claim& c);
-
-    std::string command_; // the one being encoded
+    dialect(key_names names, std::string channel)
+        : names_(std::move(names)),
+          common_(names_, std::move(channel))
+    {}
 
 private:
-    const std::string channel_;
-    std::string window_;
+    key_names names_;
+    common_calls common_;
 };
 
 } // namespace holdfast::redis

@@ -12,11 +12,6 @@ constexpr std::string_view lock_prefix = "hf:l:", counter_prefix = "hf:f:", queu
 // Of every request for a lock; a place in the queue needs three more.
 constexpr std::size_t arguments = 11;
 
-void name(std::string& out, std::string_view prefix, std::string_view lock)
-{
-    out.assign(prefix).append(lock.substr(lock_prefix.size()));
-}
-
 } // namespace
 
 fenced_calls::fenced_calls(const fence_settings& settings)
@@ -31,19 +26,14 @@ fenced_calls::fenced_calls(const fence_settings& settings)
     agreed_ = quarantine_ + " " + ahead_ + " " + lifetime_;
 }
 
-void fenced_calls::name_lock(std::string& out, std::string_view resource)
+key_names fenced_calls::names() noexcept
 {
-    out.assign(lock_prefix).append(resource);
+    return {lock_prefix, queue_prefix, {}};
 }
 
 void fenced_calls::name_counter(std::string& out, std::string_view lock)
 {
-    name(out, counter_prefix, lock);
-}
-
-void fenced_calls::name_queue(std::string& out, std::string_view lock)
-{
-    name(out, queue_prefix, lock);
+    out.assign(counter_prefix).append(lock.substr(lock_prefix.size()));
 }
 
 void fenced_calls::begin_acquire(
@@ -54,8 +44,7 @@ void fenced_calls::begin_acquire(
     name_counter(name_, w.lock);
     resp::append_blob(out, name_);
     resp::append_blob(out, record_key);
-    name_queue(name_, w.lock);
-    resp::append_blob(out, name_);
+    resp::append_blob(out, names_.queue_of(w.lock));
     resp::append_blob(out, mode);
     resp::append_blob(out, w.token);
     resp::append_blob(out, in_ms(w.ttl));
@@ -148,7 +137,7 @@ void fenced_calls::renew_arguments(std::string& out, const claim& c)
 {
     resp::append_blob(out, c.token.view());
     resp::append_blob(out, in_ms(c.params.ttl));
-    resp::append_blob(out, static_cast<std::int64_t>(c.last_token()));
+    resp::append_blob(out, static_cast<std::int64_t>(c.round.last_token()));
 }
 
 } // namespace holdfast::redis

@@ -2,6 +2,7 @@
 
 #include "redis/claim/claim.hpp"
 #include "redis/dialect/fence_settings.hpp"
+#include "redis/dialect/key_names.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,11 +16,9 @@ class fenced_calls {
 public:
     explicit fenced_calls(const fence_settings& settings);
 
-    // The name of the key of a resource's lock.
-    static void name_lock(std::string& out, std::string_view resource);
-    // From the name of a lock: the names of its counter and of its queue.
+    // The names of fenced mode; and, from the name of a lock, that of its counter.
+    static key_names names() noexcept;
     static void name_counter(std::string& out, std::string_view lock);
-    static void name_queue(std::string& out, std::string_view lock);
 
     // What every request for a lock contains. `floor`: the least token wanted; `block`: how many.
     struct wanted {
@@ -61,6 +60,7 @@ private:
     void append_node(std::string& out, std::string_view run_id) const;
 
     std::string agreed_, quarantine_, ahead_, furthest_, lifetime_, trust_;
+    key_names names_ = names();
     std::string name_; // of the key that is being encoded
     std::size_t shared_ = 0;
 };

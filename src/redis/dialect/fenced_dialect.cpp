@@ -13,34 +13,23 @@ using core::time_point;
 
 fenced_dialect::fenced_dialect(
     std::string channel, const fence_settings& settings, node_pool& nodes)
-    : dialect(std::move(channel)),
+    : dialect(fenced_calls::names(), std::move(channel)),
       settings_(settings),
       nodes_(nodes),
       calls_(settings),
       clock_(settings.ahead, settings.furthest())
 {}
 
-std::string_view fenced_dialect::lock_of(std::string_view resource)
-{
-    fenced_calls::name_lock(lock_, resource);
-    return lock_;
-}
-
-std::string_view fenced_dialect::queue_of(const claim& c)
-{
-    fenced_calls::name_queue(queue_, c.lock);
-    return queue_;
-}
-
 void fenced_dialect::begin(claim& c, time_point now)
 {
-    c.begin_fence(supply_.block(c.hash, clock_.floor(now), c.params.others_follow));
+    c.round.begin_fence(
+        c.keys.size(), supply_.block(c.hash, clock_.floor(now), c.params.others_follow));
 }
 
 std::optional<std::uint64_t> fenced_dialect::token_of(const claim& c)
 {
-    supply_.published(c.hash, c.last_token());
-    return c.fence->round.token();
+    supply_.published(c.hash, c.round.last_token());
+    return c.round.tokens().token();
 }
 
 // The quarantine of a restarted node begins now, not when the first lock is wanted. And a client
@@ -80,7 +69,7 @@ fenced_calls::wanted fenced_dialect::wanted_by(
         .token = c.token.view(),
         .ttl = c.params.ttl,
         .floor = supply_.floor(c.hash, clock_.floor(now)),
-        .block = c.fence->block,
+        .block = c.round.block(),
         .by_text = by_text};
 }
 
@@ -106,11 +95,11 @@ std::string_view fenced_dialect::confirm(
 std::string_view fenced_dialect::enqueue(
     const claim& c, std::string_view place, bool by_text, time_point now)
 {
-    calls_.enqueue(command_, wanted_by(c, by_text, now), nodes_[c.queue_node].run_id(),
+    calls_.enqueue(command_, wanted_by(c, by_text, now), nodes_[c.queue.node].run_id(),
         {.name = place,
             .queue_ttl = queue_ttl,
             .hand_over_ttl = std::min(hand_over_ttl, c.params.ttl),
-            .again = c.at[c.queue_node].queued});
+            .again = c.keys[c.queue.node].queued});
     return command_;
 }
 
@@ -147,7 +136,7 @@ void fenced_dialect::note_stored(const claim& c, const fence_answer& granted, ti
 {
     const std::int64_t clock = std::max<std::int64_t>(granted.clock, 0);
     const std::int64_t ahead = std::max<std::int64_t>(clock - clock_.floor(now), 0);
-    const std::uint64_t last = granted.start + c.fence->block - 1;
+    const std::uint64_t last = granted.start + c.round.block() - 1;
     const std::uint64_t its_own = static_cast<std::uint64_t>(ahead) * tokens_in_ms;
     supply_.stored(c.hash, last - std::min(last, its_own));
 }
@@ -161,7 +150,7 @@ fence_answer fenced_dialect::hear(
         clock_.note(node, a.clock, r.sent, now);
     if (a.trouble == fence_trouble::ahead && a.left > in_ms(settings_.quarantine))
         a.trouble = fence_trouble::far_ahead;
-    if (c != nullptr && a.said == vote::granted && !is_storable(a, c->fence->block, now))
+    if (c != nullptr && a.said == vote::granted && !is_storable(a, c->round.block(), now))
         a.trouble = fence_trouble::fast_clock;
     else if (c != nullptr && a.said == vote::granted)
         note_stored(*c, a, now);
@@ -175,9 +164,10 @@ fence_answer fenced_dialect::hear(
     if (a.trouble == fence_trouble::settings) {
         on_disagreement(node, r, now);
     } else if (a.trouble != fence_trouble::none) {
-        const std::string_view lock = c != nullptr ? std::string_view(c->lock) : lock_of({});
-        fenced_calls::name_counter(queue_, lock);
-        session.note_trouble(failure_of(a, lock, queue_));
+        const std::string_view lock =
+            c != nullptr ? std::string_view(c->lock) : names().lock_of({});
+        fenced_calls::name_counter(counter_, lock);
+        session.note_trouble(failure_of(a, lock, counter_));
     }
     return a;
 }
@@ -197,7 +187,7 @@ ballot fenced_dialect::read_ballot(
 {
     const fence_answer a = hear(node, r, answer, c, now);
     if (c != nullptr)
-        c->fence->troubles[node] = a.trouble;
+        c->round.note_trouble(node, a.trouble);
     const bool troubled = a.trouble != fence_trouble::none;
     return {.said = a.said,
         .why = troubled ? meaning_of(a.trouble) : trouble_in(answer),
@@ -211,8 +201,8 @@ place_answer fenced_dialect::read_place(
     const fence_answer a = hear(node, r, answer, c, now);
     if (a.said == vote::unknown)
         return {.said = meaning::broken};
-    if (c != nullptr && c->stage == claim_stage::queued && c->queue_node == node)
-        c->fence->troubles[node] = a.trouble;
+    if (c != nullptr && c->stage == claim_stage::queued && c->queue.node == node)
+        c->round.note_trouble(node, a.trouble);
     if (a.said == vote::granted)
         return {.said = meaning::granted, .start = a.start};
     if (a.said == vote::refused)
@@ -229,7 +219,7 @@ write_back_answer fenced_dialect::read_write_back(std::size_t node, reply answer
         return write_back_answer::ok;
     if (v.integer != -1)
         return write_back_answer::lost;
-    c.fence->troubles[node] = fence_trouble::slow_clock;
+    c.round.note_trouble(node, fence_trouble::slow_clock);
     nodes_[node].note_trouble(failure_of({.trouble = fence_trouble::slow_clock}, {}, {}));
     return write_back_answer::denied;
 }

@@ -15,8 +15,6 @@ class fenced_dialect final : public dialect {
 public:
     fenced_dialect(std::string channel, const fence_settings& settings, node_pool& nodes);
 
-    std::string_view lock_of(std::string_view resource) override;
-    std::string_view queue_of(const claim& c) override;
     core::duration longest_ttl() const noexcept override { return settings_.quarantine; }
     bool has_polling_clients() const noexcept override { return false; }
 
@@ -60,7 +58,7 @@ private:
     fenced_calls calls_;
     fence_clock clock_;
     token_supply supply_;
-    std::string lock_, queue_;
+    std::string command_, counter_;
 };
 
 } // namespace holdfast::redis

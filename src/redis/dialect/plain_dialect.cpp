@@ -10,19 +10,14 @@ namespace holdfast::redis {
 
 using core::time_point;
 
-std::string_view plain_dialect::queue_of(const claim& c)
-{
-    return queue_.assign(c.lock).append(queue_suffix);
-}
-
 void plain_dialect::begin_acquire(const claim& c, bool, time_point)
 {
-    set(c);
+    acquire_ = common().set(c);
 }
 
 std::string_view plain_dialect::acquire_at(std::size_t)
 {
-    return command_;
+    return acquire_;
 }
 
 std::string_view plain_dialect::confirm(const claim& c, std::size_t, bool by_text, time_point)
@@ -34,12 +29,12 @@ std::string_view plain_dialect::confirm(const claim& c, std::size_t, bool by_tex
 std::string_view plain_dialect::enqueue(
     const claim& c, std::string_view place, bool by_text, time_point)
 {
-    const bool again = c.at[c.queue_node].queued;
+    const bool again = c.keys[c.queue.node].queued;
     command_.clear();
     begin_script(command_, enqueue_script, by_text, 3, again ? 6 : 5);
     resp::append_blob(command_, c.lock);
-    resp::append_blob(command_, queue_of(c));
-    resp::append_blob(command_, window_of(c));
+    resp::append_blob(command_, names().queue_of(c.lock));
+    resp::append_blob(command_, names().window_of(c.lock));
     resp::append_blob(command_, c.token.view());
     resp::append_blob(command_, in_ms(std::min(hand_over_ttl, c.params.ttl)));
     resp::append_blob(command_, place);

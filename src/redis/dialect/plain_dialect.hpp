@@ -8,10 +8,10 @@ namespace holdfast::redis {
 // clients of Redlock do it.
 class plain_dialect final : public dialect {
 public:
-    explicit plain_dialect(std::string channel) : dialect(std::move(channel)) {}
+    explicit plain_dialect(std::string channel)
+        : dialect({{}, {}, queue_suffix}, std::move(channel))
+    {}
 
-    std::string_view lock_of(std::string_view resource) override { return resource; }
-    std::string_view queue_of(const claim& c) override;
     bool has_polling_clients() const noexcept override { return true; }
 
     bool acquires_by_script() const noexcept override { return false; }
@@ -29,7 +29,8 @@ public:
         std::size_t node, const request& r, reply answer, claim* c, core::time_point now) override;
 
 private:
-    std::string queue_;
+    std::string command_;
+    std::string_view acquire_; // the same for all nodes
 };
 
 } // namespace holdfast::redis

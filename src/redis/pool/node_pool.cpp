@@ -81,7 +81,7 @@ bool node_pool::may_keep_queue(
     std::size_t node, const claim& c, among which, time_point now) const noexcept
 {
     const node_session& session = *sessions_[node];
-    const claim_node& n = c.at[node];
+    const claim_node& n = c.keys[node];
     if (!session.keeps_queue() || now < quarantine_ends_[node] ||
         !session.answers_within(timeout(c.params.ttl), now))
         return false;

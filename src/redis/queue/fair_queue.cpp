@@ -49,24 +49,25 @@ std::size_t fair_queue::node_for(claim& c, time_point now)
         (c.params.queue == core::queueing::if_contended && hints_.contention.knows(c.hash, now));
     if (!in_turn)
         return max_nodes;
-    c.everywhere = hints_.contention.take_fruitless(c.hash);
+    c.queue.everywhere = hints_.contention.take_fruitless(c.hash);
     return nodes_.queue_node_of(c, now);
 }
 
 void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.ticket)
-        c.ticket = std::make_unique<queue_ticket>();
     c.round_began = now;
-    c.queue_node = static_cast<std::uint8_t>(queue_node);
-    c.tracked = false;
-    c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+    enter(c, queue_node, now);
     enqueue(id, false, now);
-    if (c.everywhere)
+    if (c.queue.everywhere)
         join_all(id, now);
-    if (!c.surveyed && hints_.contention.doubts(c.hash, now))
+    if (!c.queue.surveyed && hints_.contention.doubts(c.hash, now))
         owners_.ask(id, now);
+}
+
+void fair_queue::enter(claim& c, std::size_t queue_node, time_point now)
+{
+    c.queue.enter(queue_node, now + jitter_.between(longest_silence * 3 / 4, longest_silence));
 }
 
 void fair_queue::send(
@@ -78,13 +79,12 @@ void fair_queue::send(
 void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    const std::string place = dialect_.place_of(c, id);
-    nodes_.send(c.queue_node, dialect_.enqueue(c, place, by_text, now),
+    const std::string place = dialect_.common().place_of(c, id);
+    nodes_.send(c.queue.node, dialect_.enqueue(c, place, by_text, now),
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
-    c.at[c.queue_node].queued = c.at[c.queue_node].was_queue_node = true;
-    c.answer_due = true;
-    c.stays_out = false;
-    c.leaves(std::max(c.params.ttl, queue_ttl), now);
+    c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
+    c.queue.asked();
+    c.keys.stays(now + std::max(c.params.ttl, queue_ttl));
     claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
 
@@ -93,21 +93,21 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
 void fair_queue::join_all(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    c.everywhere = true;
-    const std::string_view command = dialect_.join(c, dialect_.place_of(c, id));
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (i == c.queue_node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
+    c.queue.everywhere = true;
+    const std::string_view command = dialect_.common().join(c, dialect_.common().place_of(c, id));
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (i == c.queue.node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
             continue;
         send(i, command, request_kind::join, id, now);
-        c.at[i].queued = true;
+        c.keys[i].queued = true;
     }
-    c.leaves(queue_ttl, now);
+    c.keys.stays(now + queue_ttl);
 }
 
 bool fair_queue::say_again(std::size_t node, const request& r, time_point now)
 {
     const claim* const c = claims_.find(r.reference);
-    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return false;
     enqueue(r.reference, true, now);
     return true;
@@ -130,7 +130,7 @@ fair_queue::outcome fair_queue::on_reply(
     case request_kind::join:
     case request_kind::leave:
         if (c != nullptr)
-            nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now);
+            nodes_.note_if_unusable(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return {};
     case request_kind::tracked: {
         constexpr std::int64_t free = -2;
@@ -156,7 +156,7 @@ fair_queue::outcome fair_queue::on_enqueued(
         return {};
     }
     // Once it is our turn, or the claim is given up, only later answers count.
-    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
     switch (a.said) {
     case meaning::granted:
@@ -166,7 +166,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     case meaning::window:
         return stay_out(id, a.left, now);
     default:
-        nodes_.note_queue_error(node, c, dialect_.queue_of(*c), answer, now);
+        nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return change_node(id, now);
     }
 }
@@ -176,14 +176,14 @@ fair_queue::outcome fair_queue::take_turn(
     claim_id id, time_point asked, std::uint64_t start, time_point)
 {
     claim& c = claims_[id];
-    if (!c.has_waited)
+    if (!c.queue.has_waited)
         hints_.note_free(c.hash);
-    c.sent(c.queue_node, asked);
-    c.answered(c.queue_node);
-    c.granted(c.queue_node, asked, start);
-    nodes_.unfit().forget_stale(c.hash, c.queue_node);
-    c.at[c.queue_node].queued = false;
-    c.handed_over = true;
+    c.sent(c.queue.node, asked);
+    c.keys.answered(c.queue.node);
+    c.granted(c.queue.node, asked, start);
+    nodes_.unfit().forget_stale(c.hash, c.queue.node);
+    c.keys[c.queue.node].queued = false;
+    c.queue.has_turn(c.queue.node);
     return {.then = then::round, .claim = id};
 }
 
@@ -191,21 +191,21 @@ fair_queue::outcome fair_queue::take_turn(
 fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time_point now)
 {
     claim& c = claims_[id];
-    c.answer_due = false;
-    const bool began = !std::exchange(c.has_waited, true);
+    const bool began = c.queue.waits();
     hints_.windows.note_contention(c.hash, now);
-    if (!c.surveyed && (held_for_ms < 0 || !hints_.contention.knows_turns(c.hash, now)))
+    if (!c.queue.surveyed && (held_for_ms < 0 || !hints_.contention.knows_turns(c.hash, now)))
         owners_.ask(id, now);
     hints_.contention.note(c.hash, now);
-    c.ticket->queue_node_held_until = core::never;
+    queue_ticket& ticket = *c.queue.ticket;
+    ticket.queue_node_held_until = core::never;
     if (held_for_ms >= 0) {
-        c.ticket->queue_node_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
-        if (c.ticket->queue_node_held_until < c.ticket->asks_again_at)
-            c.ticket->asks_again_at =
-                c.ticket->queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
+        ticket.queue_node_held_until = core::later(now, std::chrono::milliseconds(held_for_ms));
+        if (ticket.queue_node_held_until < ticket.asks_again_at)
+            ticket.asks_again_at =
+                ticket.queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
     }
-    time_point ask_at = c.ticket->asks_again_at;
-    if (!c.tracked && (!c.surveyed || nodes_[c.queue_node].tracks()))
+    time_point ask_at = ticket.asks_again_at;
+    if (!c.queue.tracked && (!c.queue.surveyed || nodes_[c.queue.node].tracks()))
         ask_at = std::min(ask_at, time_of_look(jitter_, now));
     claims_.wake_at(id, ask_at);
     outcome o = judge_owners(id, now);
@@ -214,21 +214,15 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
     return o;
 }
 
-// The key is free, but left to polling clients for that much longer. What nodes have said about its
-// owners is of no use meanwhile, and may be out of date afterwards.
+// The key is free, but left to polling clients for that much longer.
 fair_queue::outcome fair_queue::stay_out(claim_id id, std::int64_t for_ms, time_point now)
 {
     claim& c = claims_[id];
-    c.answer_due = false;
-    const bool began = !std::exchange(c.has_waited, true);
     hints_.contention.note(c.hash, now);
     owners_.end(c);
-    c.surveyed = false;
-    c.stays_out = true;
     const time_point ends =
         now + std::chrono::milliseconds(for_ms) + jitter_.between(shortest_spread, longest_spread);
-    c.ticket->queue_node_held_until = ends;
-    c.ticket->asks_again_at = std::max(c.ticket->asks_again_at, ends + longest_spread);
+    const bool began = c.queue.waits_for_window(ends, ends + longest_spread);
     claims_.wake_at(id, ends);
     return {.began_to_wait = began, .claim = id};
 }
@@ -236,25 +230,23 @@ fair_queue::outcome fair_queue::stay_out(claim_id id, std::int64_t for_ms, time_
 fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    if (std::exchange(c.stays_out, false)) {
+    if (std::exchange(c.queue.stays_out, false)) {
         enqueue(id, false, now);
-    } else if (!c.answer_due && now < c.ticket->asks_again_at) {
-        send(c.queue_node, dialect_.first_of_queue(c), request_kind::first, id, now);
-        claims_.wake_at(id, c.ticket->asks_again_at);
-    } else if (!c.answer_due) {
+    } else if (!c.queue.answer_due && now < c.queue.ticket->asks_again_at) {
+        send(c.queue.node, dialect_.common().first_of_queue(c), request_kind::first, id, now);
+        claims_.wake_at(id, c.queue.ticket->asks_again_at);
+    } else if (!c.queue.answer_due) {
         const std::size_t queue_node = nodes_.queue_node_of(c, now);
         if (queue_node == max_nodes)
             return {.then = then::round, .claim = id};
-        c.tracked = c.tracked && c.queue_node == queue_node;
-        c.queue_node = static_cast<std::uint8_t>(queue_node);
-        c.ticket->asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+        enter(c, queue_node, now);
         enqueue(id, false, now);
         join_all(id, now);
         owners_.ask(id, now);
-    } else if (nodes_[c.queue_node].answers_within(nodes_.timeout(c.params.ttl), now)) {
+    } else if (nodes_[c.queue.node].answers_within(nodes_.timeout(c.params.ttl), now)) {
         claims_.wake_at(id, now + nodes_.timeout(c.params.ttl)); // it is busy
     } else {
-        nodes_[c.queue_node].count_timeout();
+        nodes_[c.queue.node].count_timeout();
         return change_node(id, now);
     }
     return {};
@@ -287,7 +279,7 @@ std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_
         return std::nullopt;
     const auto id = claim_of(message.substr(token_length));
     const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->at[node].queued || c->token.view() != message.substr(0, token_length))
+    if (c == nullptr || !c->keys[node].queued || c->token.view() != message.substr(0, token_length))
         return std::nullopt;
     return id;
 }
@@ -296,8 +288,7 @@ void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
     hints_.contention.note_turn(c.hash, now);
-    c.queue_node = static_cast<std::uint8_t>(node);
-    c.handed_over = true;
+    c.queue.has_turn(node);
 }
 
 // The first in the queue watches for clients that do not use the queue. It also asks the other
@@ -306,13 +297,13 @@ fair_queue::outcome fair_queue::on_first(
     std::size_t node, claim_id id, reply answer, time_point now)
 {
     claim* const c = claims_.find(id);
-    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node)
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
-    if (nodes_.note_if_unusable(node, c, dialect_.queue_of(*c), answer, now))
+    if (nodes_.note_if_unusable(node, c, dialect_.names().queue_of(c->lock), answer, now))
         return change_node(id, now);
     if (answer.size() != 2 || !answer[1].text.starts_with(c->token.view()))
         return {};
-    if (!c->surveyed)
+    if (!c->queue.surveyed)
         owners_.ask(id, now);
     if (nodes_[node].tracks())
         tracking_.begin(id, node, now);
@@ -323,10 +314,11 @@ fair_queue::outcome fair_queue::on_first(
 void fair_queue::on_changed(std::size_t node, claim_id id, time_point now)
 {
     claim* const c = claims_.find(id);
-    if (c == nullptr || c->stage != claim_stage::queued || c->queue_node != node || !c->tracked)
+    if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node ||
+        !c->queue.tracked)
         return;
-    c->tracked = false;
-    if (!c->answer_due)
+    c->queue.tracked = false;
+    if (!c->queue.answer_due)
         enqueue(id, false, now);
 }
 
@@ -334,11 +326,12 @@ void fair_queue::on_changed(std::size_t node, claim_id id, time_point now)
 // begun before we knew that would only take nodes from it.
 bool fair_queue::gives_way(std::size_t node, claim& c, time_point now) const noexcept
 {
-    if (node != nodes_.queue_node_of(c, now) || c.handed_over ||
+    if (node != nodes_.queue_node_of(c, now) || c.queue.handed_over ||
         c.params.queue == core::queueing::none)
         return false;
-    c.others_first = true;
-    return c.stage == claim_stage::asking && !c.has_waited && hints_.contention.knows(c.hash, now);
+    c.queue.others_first = true;
+    return c.stage == claim_stage::asking && !c.queue.has_waited &&
+           hints_.contention.knows(c.hash, now);
 }
 
 // The key at the queue node may not be that of the holder: its owner may have crashed during a
@@ -351,25 +344,25 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     if (found_by_now == nullptr)
         return {};
     const owner_survey owners = *found_by_now;
-    const finding found = owners.judge(c.queue_node);
+    const finding found = owners.judge(c.queue.node);
     if (found == finding::conflict)
         return {.then = then::refused, .reason = errc::key_conflict, .claim = id};
-    if (found == finding::open || c.answer_due || c.stays_out)
+    if (found == finding::open || c.queue.answer_due || c.queue.stays_out)
         return {};
 
     owners_.end(c);
-    if (found == finding::free && owners.is_free(c.queue_node)) { // since it reported the owner
+    if (found == finding::free && owners.is_free(c.queue.node)) { // since it reported the owner
         enqueue(id, false, now);
         return {};
     }
     unfit_queue_nodes& unfit = nodes_.unfit();
-    const std::uint64_t there = owners.owner(c.queue_node);
-    const bool settled = unfit.is_settled(c.hash, c.queue_node, there, now);
-    if (!settled && c.ticket->queue_node_held_until <= now + hand_over_ttl) {
+    const std::uint64_t there = owners.owner(c.queue.node);
+    const bool settled = unfit.is_settled(c.hash, c.queue.node, there, now);
+    if (!settled && c.queue.ticket->queue_node_held_until <= now + hand_over_ttl) {
         // It may be changing hands: then the other nodes are free for a moment, or not yet free.
-        unfit.note_owner(c.hash, c.queue_node, there, now);
-        c.surveyed = false;
-        claims_.wake_at(id, std::min(c.ticket->asks_again_at, time_of_look(jitter_, now)));
+        unfit.note_owner(c.hash, c.queue.node, there, now);
+        c.queue.surveyed = false;
+        claims_.wake_at(id, std::min(c.queue.ticket->asks_again_at, time_of_look(jitter_, now)));
         return {};
     }
     distrust_minority(c, owners, now);
@@ -382,10 +375,10 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
 // These nodes keep no queue of this resource for a while.
 void fair_queue::distrust_minority(const claim& c, const owner_survey& owners, time_point now)
 {
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (owners.is_minority(i))
             nodes_.unfit().note_stale(c.hash, i, owners.owner(i),
-                i == c.queue_node ? c.ticket->queue_node_held_until : core::never, now);
+                i == c.queue.node ? c.queue.ticket->queue_node_held_until : core::never, now);
     }
 }
 

@@ -28,8 +28,8 @@ public:
           dialect_(d),
           hints_(hints),
           jitter_(jitter),
-          owners_(claims, nodes, d),
-          tracking_(claims, nodes, d)
+          owners_(claims, nodes, d.common()),
+          tracking_(claims, nodes, d.common())
     {}
 
     // What is to be done now for a claim.
@@ -79,6 +79,7 @@ private:
     std::optional<core::claim_id> claim_of_turn(std::size_t node, std::string_view message);
     void on_changed(std::size_t node, core::claim_id id, core::time_point now);
 
+    void enter(claim& c, std::size_t queue_node, core::time_point now);
     void enqueue(core::claim_id id, bool by_text, core::time_point now);
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);

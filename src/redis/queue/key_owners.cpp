@@ -11,14 +11,14 @@ void key_owners::ask(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     end(c);
-    c.surveyed = true;
-    c.ticket->survey = surveys_.take();
-    surveys_[c.ticket->survey] = {.claim = id, .owners = owner_survey(c.nodes())};
-    const std::string_view command = dialect_.owner(c);
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
+    c.queue.surveyed = true;
+    c.queue.ticket->survey = surveys_.take();
+    surveys_[c.queue.ticket->survey] = {.claim = id, .owners = owner_survey(c.keys.size())};
+    const std::string_view command = calls_.owner(c);
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (nodes_.is_ready(i) && !nodes_[i].congested(now))
             nodes_.send(i, command,
-                {.reference = c.ticket->survey, .kind = request_kind::owner, .sent = now});
+                {.reference = c.queue.ticket->survey, .kind = request_kind::owner, .sent = now});
     }
 }
 
@@ -43,14 +43,14 @@ claim_id key_owners::on_reply(std::size_t node, const request& r, reply answer)
 
 const owner_survey* key_owners::find(const claim& c) const noexcept
 {
-    const survey* const s = c.ticket ? surveys_.find(c.ticket->survey) : nullptr;
+    const survey* const s = c.queue.ticket ? surveys_.find(c.queue.ticket->survey) : nullptr;
     return s != nullptr ? &s->owners : nullptr;
 }
 
 void key_owners::end(claim& c) noexcept
 {
-    if (c.ticket && c.ticket->survey != 0)
-        surveys_.give_back(std::exchange(c.ticket->survey, 0));
+    if (c.queue.ticket && c.queue.ticket->survey != 0)
+        surveys_.give_back(std::exchange(c.queue.ticket->survey, 0));
 }
 
 } // namespace holdfast::redis

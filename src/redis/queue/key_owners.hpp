@@ -2,7 +2,7 @@
 
 #include "core/slot_map.hpp"
 #include "redis/claim/claim_table.hpp"
-#include "redis/dialect/dialect.hpp"
+#include "redis/dialect/common_calls.hpp"
 #include "redis/pool/node_pool.hpp"
 #include "redis/quorum/owner_survey.hpp"
 
@@ -12,10 +12,10 @@ namespace holdfast::redis {
 // counts as long as the claim waits. See owner_survey.hpp.
 class key_owners {
 public:
-    key_owners(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+    key_owners(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
         : claims_(claims),
           nodes_(nodes),
-          dialect_(d)
+          calls_(calls)
     {}
 
     void ask(core::claim_id id, core::time_point now);
@@ -33,7 +33,7 @@ private:
 
     claim_table& claims_;
     node_pool& nodes_;
-    dialect& dialect_;
+    common_calls& calls_;
     core::slot_map<survey> surveys_;
 };
 

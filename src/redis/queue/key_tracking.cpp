@@ -11,10 +11,10 @@ void key_tracking::begin(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
     nodes_.send(
-        node, dialect_.track_next(), {.reference = id, .kind = request_kind::track, .sent = now});
-    nodes_.send(node, dialect_.time_left(c.lock),
+        node, calls_.track_next(), {.reference = id, .kind = request_kind::track, .sent = now});
+    nodes_.send(node, calls_.time_left(c.lock),
         {.reference = id, .kind = request_kind::tracked, .sent = now});
-    c.tracked = true;
+    c.queue.tracked = true;
     tracked_[c.hash] = id;
 }
 

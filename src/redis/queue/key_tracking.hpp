@@ -1,7 +1,7 @@
 #pragma once
 
 #include "redis/claim/claim_table.hpp"
-#include "redis/dialect/dialect.hpp"
+#include "redis/dialect/common_calls.hpp"
 #include "redis/pool/node_pool.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,10 +15,10 @@ namespace holdfast::redis {
 // asks: so only the first in the queue asks.
 class key_tracking {
 public:
-    key_tracking(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+    key_tracking(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
         : claims_(claims),
           nodes_(nodes),
-          dialect_(d)
+          calls_(calls)
     {}
 
     void begin(core::claim_id id, std::size_t node, core::time_point now);
@@ -29,7 +29,7 @@ public:
 private:
     claim_table& claims_;
     node_pool& nodes_;
-    dialect& dialect_;
+    common_calls& calls_;
     boost::unordered_flat_map<std::uint64_t, core::claim_id> tracked_; // by hash of the resource
 };
 

@@ -12,25 +12,25 @@ void waiter_probe::ask(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     const auto holds = [&c](std::size_t i) {
-        return c.at[i].state == key::ours || c.at[i].state == key::repaired;
+        return c.keys[i].state == key::ours || c.keys[i].state == key::repaired;
     };
     const std::size_t queue_node = nodes_.queue_node_of(c, now);
-    if (queue_node == max_nodes || c.looks != 0 || !holds(queue_node))
+    if (queue_node == max_nodes || c.look.is_under_way() || !holds(queue_node))
         return;
-    c.looked_in_vain = false;
-    const std::string_view command = dialect_.has_queue(c);
-    for (std::size_t i = 0; i < c.nodes(); ++i) {
+    c.look.begin();
+    const std::string_view command = calls_.has_queue(c);
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!holds(i) || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
             continue;
         nodes_.send(i, command, {.reference = id, .kind = request_kind::look, .sent = now});
-        ++c.looks;
+        c.look.asked();
     }
 }
 
 bool waiter_probe::is_open(claim_id id) const noexcept
 {
     const claim* const c = std::as_const(claims_).find(id);
-    return c != nullptr && c->looks != 0 && !c->looked_in_vain;
+    return c != nullptr && c->look.is_under_way() && c->look.may_succeed();
 }
 
 bool waiter_probe::on_reply(std::size_t node, claim_id id, reply answer)
@@ -38,11 +38,10 @@ bool waiter_probe::on_reply(std::size_t node, claim_id id, reply answer)
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return false;
-    --c->looks;
     const bool told = !answer.empty() && answer.front().kind == resp::value_kind::integer;
-    c->at[node].others_wait = told && answer.front().integer != 0;
-    c->looked_in_vain = c->looked_in_vain || !told || c->at[node].others_wait;
-    return c->looks == 0 && !c->looked_in_vain && c->stage == claim_stage::held;
+    c->keys[node].others_wait = told && answer.front().integer != 0;
+    c->look.answered(told && !c->keys[node].others_wait);
+    return !c->look.is_under_way() && c->look.may_succeed() && c->stage == claim_stage::held;
 }
 
 } // namespace holdfast::redis

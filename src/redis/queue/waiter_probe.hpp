@@ -1,7 +1,7 @@
 #pragma once
 
 #include "redis/claim/claim_table.hpp"
-#include "redis/dialect/dialect.hpp"
+#include "redis/dialect/common_calls.hpp"
 #include "redis/pool/node_pool.hpp"
 
 namespace holdfast::redis {
@@ -11,10 +11,10 @@ namespace holdfast::redis {
 // been granted it; that process waits for the other nodes, not in the queue.
 class waiter_probe {
 public:
-    waiter_probe(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+    waiter_probe(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
         : claims_(claims),
           nodes_(nodes),
-          dialect_(d)
+          calls_(calls)
     {}
 
     void ask(core::claim_id id, core::time_point now);
@@ -26,7 +26,7 @@ public:
 private:
     claim_table& claims_;
     node_pool& nodes_;
-    dialect& dialect_;
+    common_calls& calls_;
 };
 
 } // namespace holdfast::redis

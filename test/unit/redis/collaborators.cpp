@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(silent_nodes_have_no_vote_after_the_timeout, round_fixtu
     const auto o = rounds.judge(id, now);
     BOOST_TEST((o.is == judged::refused));
     BOOST_TEST((o.reason == errc::unreachable));
-    BOOST_TEST(claims[id].may_hold(0)); // they may have granted it
+    BOOST_TEST(claims[id].keys.may_hold(0)); // they may have granted it
 }
 
 BOOST_FIXTURE_TEST_CASE(cleanup_deletes_keys_that_nodes_may_hold, round_fixture)
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(cleanup_deletes_keys_that_nodes_may_hold, round_fixture)
     BOOST_TEST(deletions.is_under_way(claims[id]));
     run();
     BOOST_TEST(deletions.under_way() == 0u);
-    BOOST_TEST(!claims[id].may_hold_any());
+    BOOST_TEST(!claims[id].keys.may_hold_any());
     BOOST_TEST(tokens(nodes, now) == "--o");
 }
 
@@ -135,11 +135,11 @@ BOOST_FIXTURE_TEST_CASE(a_renewal_finds_and_repairs_a_lost_key, round_fixture)
     kept.renew({&id, 1}, false, now);
     run();
     BOOST_TEST(reports == 3u);
-    BOOST_TEST((claims[id].at[1].state == key::absent));
-    BOOST_TEST((claims[id].valid_until() == now + 10s));
+    BOOST_TEST((claims[id].keys[1].state == key::absent));
+    BOOST_TEST((claims[id].keys.valid_until() == now + 10s));
     kept.renew({&id, 1}, false, now);
     run();
-    BOOST_TEST((claims[id].at[1].state == key::repaired));
+    BOOST_TEST((claims[id].keys[1].state == key::repaired));
     BOOST_TEST(tokens(nodes, now) == std::string(3, 'x'));
 }
 
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_reports_when_a_majority_will_be_free, collaborat
 BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixture)
 {
     const auto id = hold('x');
-    waiter_probe probe(claims, pool, dialect);
+    waiter_probe probe(claims, pool, dialect.common());
     int none_waits = 0;
     handle = [&](std::size_t node, const request& r, reply answer) {
         none_waits += probe.on_reply(node, r.reference, answer) ? 1 : 0;
@@ -186,9 +186,9 @@ BOOST_FIXTURE_TEST_CASE(owners_of_a_key_are_found_on_all_nodes, collaborator_fix
     take(1, "holder");
     take(2, "holder");
     const auto id = begin('x', claim_stage::queued);
-    claims[id].ticket = std::make_unique<queue_ticket>();
-    claims[id].queue_node = 0;
-    key_owners owners(claims, pool, dialect);
+    claims[id].queue.ticket = std::make_unique<queue_ticket>();
+    claims[id].queue.node = 0;
+    key_owners owners(claims, pool, dialect.common());
     handle = [&](std::size_t node, const request& r, reply answer) {
         BOOST_TEST(owners.on_reply(node, r, answer) == id);
     };
@@ -218,14 +218,14 @@ BOOST_FIXTURE_TEST_CASE(a_queued_claim_gets_a_free_key_or_waits, collaborator_fi
     queue.join(first, node, now);
     run();
     BOOST_TEST((last.then == fair_queue::outcome::kind::round));
-    BOOST_TEST(claims[first].handed_over);
+    BOOST_TEST(claims[first].queue.handed_over);
 
     const auto second = begin('y', claim_stage::queued);
     queue.join(second, node, now);
     run();
     BOOST_TEST((last.then == fair_queue::outcome::kind::nothing));
     BOOST_TEST(last.began_to_wait);
-    BOOST_TEST(claims[second].has_waited);
+    BOOST_TEST(claims[second].queue.has_waited);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_node_in_quarantine_keeps_no_queue, collaborator_fixture)

@@ -1,4 +1,4 @@
-#include "redis/dialect/dialect.hpp"
+#include "redis/dialect/common_calls.hpp"
 
 #include "core/hex.hpp"
 #include "redis/node/script_call.hpp"
@@ -11,19 +11,14 @@ namespace holdfast::redis {
 
 using core::claim_id;
 
-std::string dialect::place_of(const claim& c, claim_id id) const
+std::string common_calls::place_of(const claim& c, claim_id id) const
 {
     std::string place(c.token.view());
     core::append_hex(place, id);
     return place += channel_;
 }
 
-std::string_view dialect::window_of(const claim& c)
-{
-    return window_.assign(c.lock).append(window_suffix);
-}
-
-std::string_view dialect::set(const claim& c)
+std::string_view common_calls::set(const claim& c)
 {
     const resp::decimal ttl(in_ms(c.params.ttl));
     command_.clear();
@@ -31,7 +26,7 @@ std::string_view dialect::set(const claim& c)
     return command_;
 }
 
-std::string_view dialect::remove(const claim& c, bool by_text)
+std::string_view common_calls::remove(const claim& c, bool by_text)
 {
     command_.clear();
     resp::append_command(command_, {script_command(by_text), script_name(release_script, by_text),
@@ -39,13 +34,13 @@ std::string_view dialect::remove(const claim& c, bool by_text)
     return command_;
 }
 
-std::string_view dialect::hand_off(
+std::string_view common_calls::hand_off(
     const claim& c, std::size_t node, std::string_view place, bool by_text)
 {
-    const std::string_view queue = queue_of(c);
+    const std::string_view queue = names_.queue_of(c.lock);
     const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.params.ttl)));
     command_.clear();
-    if (!c.at[node].leaves_open) {
+    if (!c.keys[node].leaves_open) {
         resp::append_command(
             command_, {script_command(by_text), script_name(pass_on_script, by_text), "2", c.lock,
                           queue, c.token.view(), ttl.view(), place});
@@ -53,44 +48,44 @@ std::string_view dialect::hand_off(
     }
     const resp::decimal behind(c.params.polling.period_ms - c.params.polling.window_ms);
     const resp::decimal period(c.params.polling.period_ms);
-    resp::append_command(command_,
-        {script_command(by_text), script_name(pass_on_script, by_text), "3", c.lock, queue,
-            window_of(c), c.token.view(), ttl.view(), place, behind.view(), period.view()});
+    resp::append_command(command_, {script_command(by_text), script_name(pass_on_script, by_text),
+                                       "3", c.lock, queue, names_.window_of(c.lock), c.token.view(),
+                                       ttl.view(), place, behind.view(), period.view()});
     return command_;
 }
 
-std::string_view dialect::join(const claim& c, std::string_view place)
+std::string_view common_calls::join(const claim& c, std::string_view place)
 {
     command_.clear();
     begin_script(command_, join_script, true, 1, 2);
-    resp::append_blob(command_, queue_of(c));
+    resp::append_blob(command_, names_.queue_of(c.lock));
     resp::append_blob(command_, place);
     resp::append_blob(command_, in_ms(queue_ttl));
     return command_;
 }
 
-std::string_view dialect::leave(const claim& c, std::string_view place)
+std::string_view common_calls::leave(const claim& c, std::string_view place)
 {
     command_.clear();
-    resp::append_command(command_, {"ZREM", queue_of(c), place});
+    resp::append_command(command_, {"ZREM", names_.queue_of(c.lock), place});
     return command_;
 }
 
-std::string_view dialect::first_of_queue(const claim& c)
+std::string_view common_calls::first_of_queue(const claim& c)
 {
     command_.clear();
-    resp::append_command(command_, {"ZRANGE", queue_of(c), "0", "0"});
+    resp::append_command(command_, {"ZRANGE", names_.queue_of(c.lock), "0", "0"});
     return command_;
 }
 
-std::string_view dialect::has_queue(const claim& c)
+std::string_view common_calls::has_queue(const claim& c)
 {
     command_.clear();
-    resp::append_command(command_, {"EXISTS", queue_of(c)});
+    resp::append_command(command_, {"EXISTS", names_.queue_of(c.lock)});
     return command_;
 }
 
-std::string_view dialect::owner(const claim& c)
+std::string_view common_calls::owner(const claim& c)
 {
     command_.clear();
     begin_script(command_, owner_script, true, 1, 0);
@@ -98,21 +93,21 @@ std::string_view dialect::owner(const claim& c)
     return command_;
 }
 
-std::string_view dialect::track_next()
+std::string_view common_calls::track_next()
 {
     command_.clear();
     resp::append_command(command_, {"CLIENT", "CACHING", "YES"});
     return command_;
 }
 
-std::string_view dialect::time_left(std::string_view lock)
+std::string_view common_calls::time_left(std::string_view lock)
 {
     command_.clear();
     resp::append_command(command_, {"PTTL", lock});
     return command_;
 }
 
-std::string_view dialect::type(std::string_view lock)
+std::string_view common_calls::type(std::string_view lock)
 {
     command_.clear();
     resp::append_command(command_, {"TYPE", lock});

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "redis/claim/claim.hpp"
+#include "redis/dialect/key_names.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::redis {
+
+// How long the queue node keeps its key for the next client, until that client confirms.
+inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
+
+// The encoded requests that have the same form in plain and fenced mode: see scripts.hpp. Each
+// stays valid until the next one.
+class common_calls {
+public:
+    // `channel`: where we are told of our turn.
+    common_calls(key_names& names, std::string channel)
+        : names_(names),
+          channel_(std::move(channel))
+    {}
+
+    // About the key of a lock.
+    std::string_view set(const claim& c); // also repairs
+    std::string_view remove(const claim& c, bool by_text);
+    std::string_view owner(const claim& c);
+    std::string_view track_next();
+    std::string_view time_left(std::string_view lock);
+    std::string_view type(std::string_view lock);
+
+    // The entry of a claim in a queue.
+    std::string place_of(const claim& c, core::claim_id id) const;
+    // About the queue of a lock.
+    std::string_view hand_off(
+        const claim& c, std::size_t node, std::string_view place, bool by_text);
+    std::string_view join(const claim& c, std::string_view place);
+    std::string_view leave(const claim& c, std::string_view place);
+    std::string_view first_of_queue(const claim& c);
+    std::string_view has_queue(const claim& c);
+
+private:
+    key_names& names_;
+    const std::string channel_;
+    std::string command_;
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,168 @@
+#include "redis/reply_router.hpp"
+
+namespace holdfast::redis {
+
+using core::claim_id;
+using core::time_point;
+
+std::string reply_router::admit(std::size_t node)
+{
+    const std::string other = parts_.nodes.duplicate_of(node);
+    return other.empty() ? std::string() : "the same server as " + other;
+}
+
+void reply_router::on_ready(std::size_t node, time_point now)
+{
+    parts_.mode.on_ready(node, now);
+    life_.on_ready(node, now);
+}
+
+void reply_router::on_down(std::size_t node, time_point now)
+{
+    parts_.mode.on_down(node);
+    life_.on_down(node, now);
+}
+
+void reply_router::on_push(std::size_t node, reply push, time_point now)
+{
+    if (const auto id = parts_.queue.on_push(node, push, now))
+        life_.on_turn(*id, node, now);
+}
+
+void reply_router::on_reply(std::size_t node, const request& r, reply answer, time_point now)
+{
+    switch (r.kind) {
+    case request_kind::acquire:
+    case request_kind::confirm:
+        return on_ballot(node, r, answer, now);
+    case request_kind::remove:
+    case request_kind::hand_off:
+        parts_.deletions.on_reply(node, r, answer, now);
+        return life_.settle(r.reference, now);
+    case request_kind::renew:
+        for (const claim_id each : parts_.kept.on_renewed(node, r, answer, now))
+            life_.report(each, now);
+        return;
+    case request_kind::repair: {
+        const vote v = vote_of(answer);
+        on_repaired(node, r.reference, v);
+        if (v == vote::unknown)
+            parts_.nodes.fail(node, now);
+        return;
+    }
+    case request_kind::write_back:
+        if (const auto said = parts_.rounds.on_written_back(node, r, answer, now))
+            life_.on_written_back(r.reference, *said, now);
+        return;
+    case request_kind::type:
+    case request_kind::time_left:
+        if (const auto event = parts_.watch.on_reply(node, r, answer, now))
+            events_.push(*event);
+        return;
+    case request_kind::probe:
+    case request_kind::record:
+        return parts_.mode.on_reply(node, r, answer, now);
+    case request_kind::look:
+        return on_probed(node, r.reference, answer);
+    default:
+        return life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+    }
+}
+
+void reply_router::on_ballot(std::size_t node, const request& r, reply answer, time_point now)
+{
+    claim* const c = parts_.claims.find(r.reference);
+    const ballot b = parts_.mode.read_ballot(node, r, answer, c, now);
+    if (c != nullptr)
+        life_.on_ballot(*c, node, r, b, now);
+    if (b.said == vote::unknown)
+        parts_.nodes.fail(node, now);
+}
+
+void reply_router::on_repaired(std::size_t node, claim_id id, vote v)
+{
+    if (parts_.kept.on_repaired(node, id, v))
+        life_.on_repaired(id);
+}
+
+void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
+{
+    if (parts_.probe.on_reply(node, id, answer))
+        events_.push({.kind = core::event_kind::no_remote_waiters, .tag = parts_.claims[id].tag});
+}
+
+bool reply_router::say_again(std::size_t node, const request& r, time_point now)
+{
+    switch (r.kind) {
+    case request_kind::acquire:
+    case request_kind::confirm:
+    case request_kind::write_back:
+        return parts_.rounds.say_again(node, r, now);
+    case request_kind::renew:
+        return parts_.kept.say_again(node, r, now);
+    case request_kind::enqueue:
+        return parts_.queue.say_again(node, r, now);
+    case request_kind::remove:
+    case request_kind::hand_off:
+        return parts_.deletions.say_again(node, r, now);
+    default:
+        return false;
+    }
+}
+
+void reply_router::on_sent_late(std::size_t, const request& r, time_point now)
+{
+    switch (r.kind) {
+    case request_kind::renew:
+        for (const claim_id each : parts_.kept.claims_of(r)) {
+            if (const claim* const c = parts_.claims.find(each))
+                parts_.claims.leave_longer(each, c->params.ttl, now);
+        }
+        return;
+    case request_kind::type:
+    case request_kind::time_left:
+    case request_kind::probe:
+    case request_kind::record:
+    case request_kind::owner:
+        return; // stores nothing on the node
+    default:
+        return life_.on_sent_late(r.reference, r.by_text, now);
+    }
+}
+
+void reply_router::on_orphaned(std::size_t node, const request& r, time_point now)
+{
+    const claim_id id = r.reference;
+    switch (r.kind) {
+    case request_kind::renew:
+        return parts_.kept.end(node, id);
+    case request_kind::repair:
+        return on_repaired(node, id, vote::unknown);
+    case request_kind::type:
+    case request_kind::time_left:
+        return parts_.watch.lose_answer(id);
+    case request_kind::acquire:
+    case request_kind::confirm:
+        if (claim* const c = parts_.claims.find(id))
+            life_.on_ballot(
+                *c, node, r, {.said = vote::unknown, .why = parts_.nodes.why_down(node)}, now);
+        return;
+    case request_kind::write_back:
+        if (parts_.rounds.lose_write_back(node, id))
+            life_.on_written_back(id, write_back_answer::unknown, now);
+        return;
+    case request_kind::remove:
+    case request_kind::hand_off:
+        parts_.deletions.lose_answer(node, id);
+        if (const claim* const c = parts_.claims.find(id);
+            c != nullptr && c->stage == claim_stage::releasing)
+            life_.settle(id, now);
+        return;
+    case request_kind::look:
+        return on_probed(node, id, {});
+    default:
+        return; // the node is down: another one is asked
+    }
+}
+
+} // namespace holdfast::redis

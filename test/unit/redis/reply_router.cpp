@@ -1,0 +1,159 @@
+#include "redis/reply_router.hpp"
+
+#include "unit/redis/collaborator_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <vector>
+
+using namespace holdfast::redis;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+namespace core = holdfast::core;
+using core::event_kind;
+
+namespace {
+
+struct router_fixture : collaborator_fixture {
+    router_fixture()
+    {
+        handle = [this](std::size_t node, const request& r, reply answer) {
+            router.on_reply(node, r, answer, now);
+        };
+    }
+
+    core::claim_id attempt()
+    {
+        core::owner_token token;
+        token.text.fill('x');
+        return life.begin(7, "A", token, {.ttl = 10s}, now);
+    }
+
+    core::claim_id hold()
+    {
+        const core::claim_id id = attempt();
+        run();
+        BOOST_REQUIRE(!events.empty());
+        BOOST_REQUIRE((events.pop().kind == event_kind::granted));
+        return id;
+    }
+
+    void lose(std::size_t node, core::claim_id id, request_kind kind)
+    {
+        router.on_orphaned(node, {.reference = id, .kind = kind, .sent = now}, now);
+    }
+
+    core::ring<core::backend_event> events;
+    collaborators parts{pool, dialect, jitter};
+    life_cycle life{parts, events};
+    reply_router router{parts, life, events};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(redlock_reply_router)
+
+// Grants, a renewal, a probe and deletions: each answer reaches the one that has asked.
+BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
+{
+    const core::claim_id id = hold();
+    now += 1s;
+    parts.kept.renew({&id, 1}, false, now);
+    parts.probe.ask(id, now);
+    run();
+    std::vector<event_kind> kinds;
+    while (!events.empty())
+        kinds.push_back(events.pop().kind);
+    const auto told = [&kinds](event_kind kind) {
+        return std::count(kinds.begin(), kinds.end(), kind);
+    };
+    BOOST_TEST(told(event_kind::validity) > 0);
+    BOOST_TEST(told(event_kind::no_remote_waiters) == 1);
+    life.release(id, now);
+    run();
+    BOOST_REQUIRE(!events.empty());
+    BOOST_TEST((events.pop().kind == event_kind::released));
+    BOOST_TEST(parts.claims.find(id) == nullptr);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_watch_reports_to_the_locker, router_fixture)
+{
+    for (std::size_t i = 0; i < 3; ++i)
+        take(i, "other");
+    parts.watch.watch(9, "A", now);
+    run();
+    BOOST_REQUIRE(!events.empty());
+    BOOST_TEST((events.pop().kind == event_kind::free_hint));
+}
+
+// An attempt ends when so many answers will never come that no majority is possible.
+BOOST_FIXTURE_TEST_CASE(lost_answers_end_an_attempt, router_fixture)
+{
+    for (model_node& n : nodes)
+        n.silent = true;
+    const core::claim_id id = attempt();
+    lose(0, id, request_kind::acquire);
+    BOOST_TEST(events.empty());
+    lose(1, id, request_kind::acquire);
+    BOOST_REQUIRE(!events.empty());
+    const core::backend_event e = events.pop();
+    BOOST_TEST((e.kind == event_kind::refused));
+    BOOST_TEST((e.reason == errc::unreachable));
+    lose(2, id, request_kind::acquire);
+    BOOST_TEST(events.empty());
+}
+
+// A release is over when no answer is still to come.
+BOOST_FIXTURE_TEST_CASE(lost_answers_end_a_release, router_fixture)
+{
+    const core::claim_id id = hold();
+    for (model_node& n : nodes)
+        n.silent = true;
+    life.release(id, now);
+    const auto deletion = [&](std::size_t i) {
+        return parts.claims[id].keys[i].deleting;
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(deletion(i));
+        BOOST_TEST(events.empty());
+        lose(i, id, request_kind::remove);
+    }
+    BOOST_REQUIRE(!events.empty());
+    const core::backend_event e = events.pop();
+    BOOST_TEST((e.kind == event_kind::released));
+    BOOST_TEST((e.outcome == holdfast::release_outcome::unconfirmed));
+}
+
+// Only a request that calls a script, of a claim that still exists, is said again.
+BOOST_FIXTURE_TEST_CASE(what_is_said_again, router_fixture)
+{
+    const core::claim_id id = hold();
+    const auto again = [&](core::claim_id about, request_kind kind) {
+        return router.say_again(0, {.reference = about, .kind = kind, .sent = now}, now);
+    };
+    BOOST_TEST(!again(id, request_kind::look));
+    BOOST_TEST(!again(id, request_kind::acquire)); // no script in plain mode
+    BOOST_TEST(again(id, request_kind::confirm));
+    BOOST_TEST(again(id, request_kind::remove));
+    BOOST_TEST(!again(0, request_kind::hand_off));
+    BOOST_TEST(!again(id, request_kind::enqueue)); // it no longer waits
+}
+
+// What is stored late stays longer; what stores nothing changes nothing.
+BOOST_FIXTURE_TEST_CASE(requests_that_were_sent_late, router_fixture)
+{
+    const core::claim_id id = hold();
+    const core::time_point gone_at = parts.claims[id].keys.gone_at();
+    const auto late = [&](request_kind kind) {
+        router.on_sent_late(0, {.reference = id, .kind = kind, .sent = now + 1s}, now + 1s);
+    };
+    late(request_kind::owner);
+    late(request_kind::type);
+    BOOST_TEST((parts.claims[id].keys.gone_at() == gone_at));
+    late(request_kind::repair);
+    BOOST_TEST((parts.claims[id].keys.gone_at() > gone_at));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
