@@ -31,13 +31,14 @@ inline redis::node_settings session_settings()
 
 // A session with the test as its network and owner.
 struct session_fixture : redis::session_owner {
-    using reach = redis::node_session::reachability;
+    using reach = redis::reachability;
     using reply = redis::reply;
 
     std::string heard; // calls of the owner, in order
     std::string objection;
     bool says_again = false; // scripts that the node had forgotten
     redis::node_session session{0, session_settings(), *this, 1};
+    core::connection& connection = session.connection();
     core::time_point now = start;
 
     std::string admit(std::size_t) override { return objection; }
@@ -75,15 +76,15 @@ struct session_fixture : redis::session_owner {
     // A node answers only requests that were written before.
     void receive(const std::string& bytes)
     {
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
         receive_early(bytes);
     }
     void receive_early(const std::string& bytes)
     {
-        const std::span<char> space = session.read_space();
+        const std::span<char> space = connection.read_space();
         BOOST_REQUIRE(space.size() >= bytes.size());
         std::memcpy(space.data(), bytes.data(), bytes.size());
-        session.received(bytes.size(), now);
+        connection.received(bytes.size(), now);
     }
 
     void wake_until(core::time_point end)
@@ -98,8 +99,8 @@ struct session_fixture : redis::session_owner {
     void open()
     {
         wake_until(now);
-        BOOST_REQUIRE(session.wants_open());
-        session.opened(now);
+        BOOST_REQUIRE(connection.wants_open());
+        connection.opened(now);
     }
 
     void greet()
@@ -111,7 +112,7 @@ struct session_fixture : redis::session_owner {
         receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
                 blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
                 blob(redis::pass_on_script.digest));
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
     }
 
     void connect()
@@ -125,7 +126,7 @@ struct session_fixture : redis::session_owner {
     void send(std::uint64_t reference)
     {
         session.send("x", {.reference = reference, .sent = now});
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
     }
 
     std::string told() { return std::exchange(heard, {}); }

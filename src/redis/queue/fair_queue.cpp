@@ -96,7 +96,7 @@ void fair_queue::join_all(claim_id id, time_point now)
     c.everywhere = true;
     const std::string_view command = dialect_.join(c, dialect_.place_of(c, id));
     for (std::size_t i = 0; i < c.nodes(); ++i) {
-        if (i == c.queue_node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
+        if (i == c.queue_node || !nodes_[i].server().keeps_queue || nodes_[i].congested(now))
             continue;
         send(i, command, request_kind::join, id, now);
         c.at[i].queued = true;
@@ -205,7 +205,7 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
                 c.ticket->queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
     }
     time_point ask_at = c.ticket->asks_again_at;
-    if (!c.tracked && (!c.surveyed || nodes_[c.queue_node].tracks()))
+    if (!c.tracked && (!c.surveyed || nodes_[c.queue_node].server().tracks))
         ask_at = std::min(ask_at, time_of_look(jitter_, now));
     claims_.wake_at(id, ask_at);
     outcome o = judge_owners(id, now);
@@ -314,7 +314,7 @@ fair_queue::outcome fair_queue::on_first(
         return {};
     if (!c->surveyed)
         owners_.ask(id, now);
-    if (nodes_[node].tracks())
+    if (nodes_[node].server().tracks)
         tracking_.begin(id, node, now);
     return {};
 }

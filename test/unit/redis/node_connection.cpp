@@ -22,14 +22,14 @@ BOOST_AUTO_TEST_CASE(connects)
 {
     BOOST_TEST((session.now() == reach::soon));
     open();
-    BOOST_TEST(session.output().starts_with("*5\r\n$5\r\nHELLO\r\n"));
+    BOOST_TEST(connection.output().starts_with("*5\r\n$5\r\nHELLO\r\n"));
     BOOST_TEST((session.now() == reach::soon));
     greet();
     BOOST_TEST(told() == "ready ");
     BOOST_TEST(session.stats().connected);
     BOOST_TEST(session.stats().connects == 1u);
     BOOST_TEST(!session.stats().last_error);
-    BOOST_TEST(session.run_id() == "abc");
+    BOOST_TEST(session.server().run_id == "abc");
     BOOST_TEST(session.wake_at() == core::never);
 }
 
@@ -38,12 +38,12 @@ BOOST_AUTO_TEST_CASE(connect_timeout)
 {
     open();
     wake_until(at(2s - 1ns));
-    BOOST_TEST(session.wants_open());
+    BOOST_TEST(connection.wants_open());
     wake_until(at(2s));
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(!connection.wants_open());
     BOOST_TEST(told() == "down ");
     BOOST_TEST((session.now() == reach::down));
-    BOOST_TEST((session.last_failure().code == errc::no_reply));
+    BOOST_TEST((session.health().last_failure().code == errc::no_reply));
 }
 
 // The pauses between failed attempts grow up to the limit. After a connection that had lasted, the
@@ -53,24 +53,24 @@ BOOST_AUTO_TEST_CASE(reconnects)
     wake_until(now);
     core::duration limit = 50ms, longest{};
     for (int failure = 0; failure < 40; ++failure) {
-        session.closed(holdfast::asio::error::connection_refused, now);
+        connection.closed(holdfast::asio::error::connection_refused, now);
         const core::time_point refused = now;
-        if (!session.wants_open()) {
+        if (!connection.wants_open()) {
             BOOST_TEST((session.now() == reach::down));
             now = session.wake_at();
             session.wake(now);
         }
-        BOOST_REQUIRE(session.wants_open());
+        BOOST_REQUIRE(connection.wants_open());
         BOOST_REQUIRE(now - refused <= limit);
         longest = std::max(longest, now - refused);
         limit = std::min<core::duration>(limit * 2, 2s);
     }
     BOOST_TEST(longest > core::duration(1s));
-    BOOST_TEST((session.last_failure().code == holdfast::asio::error::connection_refused));
+    BOOST_TEST((session.health().last_failure().code == holdfast::asio::error::connection_refused));
     connect();
     now += 1s;
-    session.closed(holdfast::asio::error::eof, now);
-    BOOST_TEST(session.wants_open());
+    connection.closed(holdfast::asio::error::eof, now);
+    BOOST_TEST(connection.wants_open());
     BOOST_TEST((session.now() == reach::soon));
 }
 
@@ -80,9 +80,9 @@ BOOST_AUTO_TEST_CASE(connections_that_do_not_last)
     int at_once = 0;
     for (int i = 0; i < 20; ++i) {
         connect();
-        session.closed(holdfast::asio::error::eof, now);
-        at_once += session.wants_open() ? 1 : 0;
-        if (!session.wants_open())
+        connection.closed(holdfast::asio::error::eof, now);
+        at_once += connection.wants_open() ? 1 : 0;
+        if (!connection.wants_open())
             wake_until(session.wake_at());
     }
     BOOST_TEST(at_once <= 1);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(not_admitted)
     BOOST_TEST(told() == "down ");
     BOOST_TEST(session.stats().reason == objection);
     BOOST_TEST((session.stats().last_error == errc::misconfigured_node));
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(!connection.wants_open());
 }
 
 // A wrong password is reported as such, without being repeated.
@@ -117,10 +117,10 @@ BOOST_AUTO_TEST_CASE(shut)
     send(1);
     session.shut(now);
     BOOST_TEST(told() == "1? down ");
-    BOOST_TEST(!session.wants_open());
-    session.closed(error_code(), now);
+    BOOST_TEST(!connection.wants_open());
+    connection.closed(error_code(), now);
     wake_until(at(1h));
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(!connection.wants_open());
     BOOST_TEST(session.wake_at() == core::never);
     BOOST_TEST((session.now() == reach::down));
 }
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
 
     session_fixture refused, well;
     refused.wake_until(now);
-    refused.session.closed(holdfast::asio::error::connection_refused, now);
+    refused.connection.closed(holdfast::asio::error::connection_refused, now);
     refused.session.shut(now);
     BOOST_TEST(refused.session.stats().reason.starts_with("Connection refused"));
     well.connect();
@@ -161,12 +161,12 @@ BOOST_AUTO_TEST_CASE(ports_of_another_kind)
         at_once.open();
         at_once.receive(bytes);
         BOOST_TEST(at_once.session.stats().reason == text);
-        BOOST_TEST((at_once.session.last_failure().code == errc::protocol_error));
-        BOOST_TEST(!at_once.session.wants_open());
+        BOOST_TEST((at_once.session.health().last_failure().code == errc::protocol_error));
+        BOOST_TEST(!at_once.connection.wants_open());
         one_by_one.open();
-        for (std::size_t i = 0; one_by_one.session.wants_open() && i < bytes.size(); ++i)
+        for (std::size_t i = 0; one_by_one.connection.wants_open() && i < bytes.size(); ++i)
             one_by_one.receive(bytes.substr(i, 1));
-        BOOST_TEST((one_by_one.session.last_failure().code == errc::protocol_error));
+        BOOST_TEST((one_by_one.session.health().last_failure().code == errc::protocol_error));
     }
     open();
     receive("-HTTP/ is not spoken here\r\n");
@@ -177,9 +177,9 @@ BOOST_AUTO_TEST_CASE(ports_of_another_kind)
 BOOST_AUTO_TEST_CASE(shut_before_the_start)
 {
     session.shut(now);
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(!connection.wants_open());
     wake_until(at(1h));
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST(!connection.wants_open());
     BOOST_TEST(session.wake_at() == core::never);
 }
 
