@@ -29,6 +29,18 @@ inline redis::node_settings session_settings()
         .max_bytes = 1000};
 }
 
+// The answers of a node to HELLO, and to the rest of the greeting.
+inline const std::string hello_answer = "%1\r\n+role\r\n+master\r\n";
+inline std::string greeting_answers()
+{
+    const auto blob = [](std::string_view text) {
+        return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+    };
+    return "+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
+           blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
+           blob(redis::pass_on_script.digest);
+}
+
 // A session with the test as its network and owner.
 struct session_fixture : redis::session_owner {
     using reach = redis::reachability;
@@ -105,13 +117,8 @@ struct session_fixture : redis::session_owner {
 
     void greet()
     {
-        const auto blob = [](std::string_view text) {
-            return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-        };
-        receive("%1\r\n+role\r\n+master\r\n");
-        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
-                blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
-                blob(redis::pass_on_script.digest));
+        receive(hello_answer);
+        receive(greeting_answers());
         connection.written(connection.output().size(), now);
     }
 

@@ -17,6 +17,27 @@ namespace core = holdfast::core;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_node_session, session_fixture)
 
+// What people are told before the node is ready, and when it is.
+BOOST_AUTO_TEST_CASE(statistics_of_a_connection)
+{
+    BOOST_TEST(session.stats().address == "a:1");
+    BOOST_TEST(session.stats().reason == "not connected yet");
+    open();
+    BOOST_TEST(session.stats().reason == "no answer to the greeting yet");
+    BOOST_TEST(!session.stats().connected);
+    greet();
+    BOOST_TEST(told() == "ready ");
+    BOOST_TEST(session.stats().connected);
+    BOOST_TEST(session.stats().connects == 1u);
+    BOOST_TEST(!session.stats().last_error);
+    BOOST_TEST(session.stats().reason == "");
+    BOOST_TEST(session.wake_at() == core::never);
+    session.shut(now);
+    BOOST_TEST(told() == "down ");
+    BOOST_TEST(!session.stats().connected);
+    BOOST_TEST(session.stats().reason == "the locker was closed");
+}
+
 // Replies belong to requests in the order in which the requests were sent.
 BOOST_AUTO_TEST_CASE(replies_in_order)
 {
@@ -217,42 +238,6 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
     BOOST_TEST(!fast.connection.wants_open());
 }
 
-// Pushes that follow from our requests are no flood, at any rate; but the allowance that is saved
-// up is limited.
-BOOST_AUTO_TEST_CASE(pushes_that_follow_from_requests)
-{
-    connect();
-    for (std::uint64_t r = 1; r <= 100'000; ++r) {
-        send(r);
-        receive(":1\r\n>1\r\n+x\r\n>1\r\n+x\r\n");
-    }
-    BOOST_TEST(connection.wants_open());
-    for (std::uint64_t r = 1; r <= 100'000; ++r) {
-        send(r);
-        receive(":1\r\n");
-    }
-    std::int64_t taken = 0;
-    for (; connection.wants_open() && taken < 200'000; ++taken)
-        receive(">1\r\n+x\r\n");
-    BOOST_TEST(taken == push_allowance::most + 1);
-}
-
-// A long push costs as much as many short ones.
-BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
-{
-    connect();
-    const std::string many = ">1000\r\n" + [] {
-        std::string values;
-        for (int i = 0; i < 1000; ++i)
-            values += ":1\r\n";
-        return values;
-    }();
-    std::int64_t taken = 0;
-    for (; connection.wants_open() && taken < push_allowance::at_first; ++taken)
-        receive(many);
-    BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
-}
-
 // With too many requests, too many bytes, or a long silence, optional requests should be left out.
 BOOST_AUTO_TEST_CASE(congestion)
 {
@@ -316,6 +301,30 @@ BOOST_AUTO_TEST_CASE(a_script_that_the_node_has_forgotten_is_sent_again_in_full)
     send(2);
     receive(forgotten);
     BOOST_TEST(told() == "2=NOSCRIPT No matching script. ");
+}
+
+// The last trouble with a node can still be read after the locker was closed, because that is when
+// people look.
+BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
+{
+    connect();
+    send(1);
+    receive("-OOM full\r\n");
+    session.shut(now);
+    BOOST_TEST((session.stats().last_error == errc::node_error));
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+    session.shut(now);
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+
+    session_fixture refused, well;
+    refused.wake_until(now);
+    refused.connection.closed(holdfast::asio::error::connection_refused, now);
+    refused.session.shut(now);
+    BOOST_TEST(refused.session.stats().reason.starts_with("Connection refused"));
+    well.connect();
+    well.session.shut(now);
+    BOOST_TEST((well.session.stats().last_error == errc::closed));
+    BOOST_TEST(well.session.stats().reason == "the locker was closed");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
