@@ -141,11 +141,6 @@ bool reader::read_common_reply()
     return false;
 }
 
-std::span<const value> reader::reply() const
-{
-    return whole_ ? std::span<const value>(values_) : std::span<const value>();
-}
-
 void reader::reset()
 {
     start_reply();

@@ -73,7 +73,10 @@ public:
 
     // The reply that next() has just reported; element 0 is the top-level value. Empty at any other
     // time. Valid until the next call of a non-const member.
-    std::span<const value> reply() const;
+    std::span<const value> reply() const
+    {
+        return whole_ ? std::span<const value>(values_) : std::span<const value>();
+    }
 
     // The reason for `broken`, as a fragment of a sentence without data from the wire; else empty.
     std::string_view problem() const { return problem_; }

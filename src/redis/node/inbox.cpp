@@ -30,25 +30,9 @@ void inbox::add(std::size_t n)
     reader_.commit(n);
 }
 
-inbox::item inbox::next(core::time_point now)
+inbox::item inbox::break_off(std::string_view why) noexcept
 {
-    if (!problem_.empty())
-        return item::broken;
-    switch (reader_.next()) {
-    case resp::reader::status::need_more:
-        return item::none;
-    case resp::reader::status::broken:
-        problem_ = reader_.problem();
-        return item::broken;
-    case resp::reader::status::reply:
-        break;
-    }
-    const reply arrived = reader_.reply();
-    if (arrived.front().kind != resp::value_kind::push)
-        return item::answer;
-    if (pushes_.spend(arrived, now))
-        return item::push;
-    problem_ = "it sends too many pushes";
+    problem_ = why;
     return item::broken;
 }
 

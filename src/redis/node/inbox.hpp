@@ -25,7 +25,19 @@ public:
 
     enum class item : std::uint8_t { none, answer, push, broken };
     // Advances to the next answer or push. Once broken, it stays broken until reset().
-    item next(core::time_point now);
+    item next(core::time_point now)
+    {
+        if (!problem_.empty())
+            return item::broken;
+        const resp::reader::status found = reader_.next();
+        if (found == resp::reader::status::need_more)
+            return item::none;
+        if (found == resp::reader::status::broken)
+            return break_off(reader_.problem());
+        if (front().front().kind != resp::value_kind::push)
+            return item::answer;
+        return pushes_.spend(front(), now) ? item::push : break_off("it sends too many pushes");
+    }
     // What next() has just reported. Valid until the next call of another member.
     reply front() const { return reader_.reply(); }
     // The reason for `broken`, as a fragment of a sentence.
@@ -35,6 +47,8 @@ public:
     void answered() noexcept { pushes_.answered(); }
 
 private:
+    item break_off(std::string_view why) noexcept;
+
     resp::reader reader_;
     push_allowance pushes_;
     first_bytes first_bytes_;

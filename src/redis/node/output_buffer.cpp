@@ -1,7 +1,5 @@
 #include "redis/node/output_buffer.hpp"
 
-#include <cassert>
-
 namespace holdfast::redis {
 
 namespace {
@@ -12,24 +10,15 @@ constexpr std::size_t worth_a_move = 64 * 1024;
 
 } // namespace
 
-void output_buffer::take(std::size_t n)
+void output_buffer::tidy_up()
 {
-    assert(n <= size());
-    begin_ += n;
     if (begin_ == bytes_.size()) {
-        if (bytes_.capacity() > most_kept)
-            std::string().swap(bytes_); // a burst of renewals is over
-        clear();
+        std::string().swap(bytes_); // a burst of renewals is over
+        begin_ = 0;
     } else if (begin_ > bytes_.size() / 2 && begin_ > worth_a_move) {
         bytes_.erase(0, begin_);
         begin_ = 0;
     }
-}
-
-void output_buffer::clear() noexcept
-{
-    bytes_.clear();
-    begin_ = 0;
 }
 
 } // namespace holdfast::redis

@@ -16,13 +16,26 @@ public:
 
     void append(std::string_view more) { bytes_.append(more); }
     // The first `n` bytes have been sent.
-    void take(std::size_t n);
-    void clear() noexcept;
+    void take(std::size_t n)
+    {
+        begin_ += n;
+        if (begin_ == bytes_.size() && bytes_.capacity() <= most_kept)
+            clear();
+        else
+            tidy_up();
+    }
+    void clear() noexcept
+    {
+        bytes_.clear();
+        begin_ = 0;
+    }
 
     // The most memory that is kept when everything has been sent.
     static constexpr std::size_t most_kept = 256 * 1024;
 
 private:
+    void tidy_up();
+
     std::string bytes_;
     std::size_t begin_ = 0; // the bytes before have been sent; zero if all have
 };
