@@ -27,9 +27,9 @@ void acquisition::open(claim_id id, time_point now)
         if (c.queue.handed_over && i == c.queue.node)
             continue;
         const auto reach = nodes_[i].now();
-        if (reach == node_session::reachability::soon)
+        if (reach == reachability::soon)
             c.keys[i].state = key::unsent;
-        else if (reach == node_session::reachability::down)
+        else if (reach == reachability::down)
             c.not_granted(i, vote::failed, nodes_.why_down(i));
         else if (nodes_[i].congested(now))
             c.not_granted(i, vote::failed);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <limits>
 
 namespace holdfast::resp {
 
@@ -20,21 +19,9 @@ constexpr auto known_types = [] {
     return known;
 }();
 
-constexpr value_kind aggregate_kind(char type)
-{
-    if (type == '*')
-        return value_kind::array;
-    return type == '%' ? value_kind::map : type == '~' ? value_kind::set : value_kind::push;
-}
-
 } // namespace
 
-reader::reader(reader_limits limits) : limits_(limits)
-{
-    // value::count must be able to hold the number of elements.
-    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-    limits_.elements = std::clamp<std::size_t>(limits_.elements, 1, most);
-}
+reader::reader(reader_limits limits) : limits_(limits), builder_(limits.elements, limits.depth) {}
 
 std::span<char> reader::prepare(std::size_t at_least)
 {
@@ -61,11 +48,7 @@ std::span<char> reader::prepare(std::size_t at_least)
 // Moves the reply being read to `to`, and updates the values found so far to point there.
 void reader::relocate(char* to)
 {
-    const char* const from = buffer_.data() + begin_;
-    for (value& v : values_) {
-        if (v.text.data() != nullptr)
-            v.text = std::string_view(to + (v.text.data() - from), v.text.size());
-    }
+    builder_.move_texts(buffer_.data() + begin_, to);
     std::copy(buffer_.data() + begin_, buffer_.data() + end_, to);
     bytes_handled_ += end_ - begin_;
     at_ -= begin_;
@@ -125,8 +108,7 @@ bool reader::read_common_reply()
     const std::string_view bytes(buffer_.data() + at_, end_ - at_);
     const auto take = [&](std::size_t size, const value& v) {
         at_ += size;
-        values_.push_back(v);
-        return true;
+        return builder_.add(v);
     };
     if (bytes.size() < 3 || limits_.line < 3 || limits_.reply < 5)
         return false;
@@ -141,15 +123,9 @@ bool reader::read_common_reply()
     return false;
 }
 
-std::span<const value> reader::reply() const
-{
-    return whole_ ? std::span<const value>(values_) : std::span<const value>();
-}
-
 void reader::reset()
 {
     start_reply();
-    open_.clear();
     blob_type_ = 0;
     begin_ = at_ = scanned_ = end_ = 0;
     problem_ = {};
@@ -157,9 +133,8 @@ void reader::reset()
 
 void reader::start_reply()
 {
-    values_.clear();
+    builder_.clear();
     whole_ = false;
-    announced_ = 1;
 }
 
 reader::step reader::fail(std::string_view why)
@@ -294,50 +269,14 @@ reader::step reader::read_blob()
 
 reader::step reader::begin_aggregate(char type, std::uint64_t declared)
 {
-    if (type == '>' && !open_.empty())
-        return fail("a push inside a reply");
-    if (open_.size() >= limits_.depth)
-        return fail("values nested too deeply");
-
-    // An attribute counts as a value of its own, in addition to the value that it describes.
-    const bool is_attribute = type == '|';
-    const std::uint64_t own = is_attribute ? 1 : 0;
-    const std::uint64_t each = is_attribute || type == '%' ? 2 : 1;
-    const std::uint64_t spare = limits_.elements - announced_;
-    if (own > spare || declared > (spare - own) / each)
-        return fail("a reply with too many elements");
-    announced_ += static_cast<std::size_t>(own + declared * each);
-
-    const auto count = static_cast<std::uint32_t>(declared * each);
-    if (!is_attribute)
-        values_.push_back({aggregate_kind(type), count, 0, {}});
-    if (count != 0)
-        open_.push_back({count, is_attribute, values_.size()});
-    return count != 0 || is_attribute ? step::proceed : close_finished();
+    if (const std::string_view why = builder_.begin(type, declared); !why.empty())
+        return fail(why);
+    return builder_.is_whole() ? step::whole : step::proceed;
 }
 
 reader::step reader::add(value_kind kind, std::string_view text, std::int64_t integer)
 {
-    values_.push_back({kind, 0, integer, text});
-    return close_finished();
-}
-
-// Called when an element is complete. Closes the aggregates that are complete with it.
-reader::step reader::close_finished()
-{
-    while (!open_.empty()) {
-        open_aggregate& innermost = open_.back();
-        if (--innermost.missing != 0)
-            return step::proceed;
-        const open_aggregate finished = innermost;
-        open_.pop_back();
-        if (finished.is_attribute) {
-            // Drop the attribute. The value that it describes comes next, in its place.
-            values_.resize(finished.first);
-            return step::proceed;
-        }
-    }
-    return step::whole;
+    return builder_.add({kind, 0, integer, text}) ? step::whole : step::proceed;
 }
 
 } // namespace holdfast::resp

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "resp/reply_builder.hpp"
+#include "resp/value.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,30 +10,6 @@
 #include <vector>
 
 namespace holdfast::resp {
-
-enum class value_kind : std::uint8_t {
-    simple_string,
-    blob_string,
-    integer,
-    real,
-    boolean,
-    null,
-    error,
-    array,
-    map,
-    set,
-    push
-};
-
-// One value of a reply. Aggregates are flat: their elements follow in preorder.
-struct value {
-    value_kind kind = value_kind::null;
-    std::uint32_t count = 0;  // direct child elements of an aggregate (a map of n pairs has 2n)
-    std::int64_t integer = 0; // the value of an integer; 0 or 1 for a boolean
-    // The text of strings and errors, and the digits of reals and big numbers (which are blob
-    // strings here). A verbatim string comes without its "txt:".
-    std::string_view text;
-};
 
 // Limits on the cost of a reply. Checked against the sizes that the node declares, before memory is
 // allocated.
@@ -73,7 +52,10 @@ public:
 
     // The reply that next() has just reported; element 0 is the top-level value. Empty at any other
     // time. Valid until the next call of a non-const member.
-    std::span<const value> reply() const;
+    std::span<const value> reply() const
+    {
+        return whole_ ? builder_.values() : std::span<const value>();
+    }
 
     // The reason for `broken`, as a fragment of a sentence without data from the wire; else empty.
     std::string_view problem() const { return problem_; }
@@ -88,13 +70,6 @@ public:
 private:
     enum class step : std::uint8_t { wait, proceed, whole, broken };
 
-    // An aggregate or an attribute with missing elements.
-    struct open_aggregate {
-        std::uint32_t missing;
-        bool is_attribute;
-        std::size_t first; // index into values_ of its first element
-    };
-
     bool read_common_reply();
     status deliver();
     step read_line();
@@ -105,7 +80,6 @@ private:
     step begin_blob(char type, std::uint64_t size);
     step begin_aggregate(char type, std::uint64_t declared);
     step add(value_kind kind, std::string_view text = {}, std::int64_t integer = 0);
-    step close_finished();
     step fail(std::string_view why);
     void start_reply();
     void relocate(char* to);
@@ -117,11 +91,9 @@ private:
     std::size_t scanned_ = 0;  // the part of a line before this has no line end
     std::size_t end_ = 0;
     std::size_t blob_size_ = 0;
-    char blob_type_ = 0;        // zero while no content of a blob is expected
-    bool whole_ = false;        // values_ is a whole reply, not a part of one
-    std::size_t announced_ = 1; // values of this reply that have arrived or are expected
-    std::vector<value> values_;
-    std::vector<open_aggregate> open_;
+    char blob_type_ = 0; // zero while no content of a blob is expected
+    bool whole_ = false; // the values are a whole reply, not a part of one
+    reply_builder builder_;
     std::string_view problem_;
     std::uint64_t bytes_handled_ = 0;
 };

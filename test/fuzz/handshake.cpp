@@ -4,6 +4,7 @@
 #include "fuzz/checks.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/replies.hpp"
+#include "support/times.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -97,7 +98,7 @@ struct greeting {
         check(answer.front().kind != resp::value_kind::push || command[0] == "SUBSCRIBE",
             "only the reply to SUBSCRIBE comes as a push");
         enter(command, answer);
-        result = h.on_reply(answer, out);
+        result = h.on_reply(answer, holdfast::test::start, out);
         take_commands();
     }
 
@@ -135,7 +136,7 @@ struct greeting {
         const bool may_queue = has_resp3 && !settings.channel.empty();
         check(wrong == 0 && scripts == (may_queue ? 4 : 3),
             "a node is ready only with the right scripts");
-        check(h.subscribed() == confirmed && (may_queue || !confirmed),
+        check(h.server().keeps_queue == confirmed && (may_queue || !confirmed),
             "a node keeps a queue only if it has confirmed the subscription");
     }
 };
@@ -187,13 +188,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     // The next connection starts again and receives the same bytes in one piece.
     const outcome result = g.result;
-    const bool subscribed = g.h.subscribed();
-    const std::string run_id = g.h.run_id(), why = g.h.why().text;
+    const bool subscribed = g.h.server().keeps_queue;
+    const std::string run_id = g.h.server().run_id, why = g.h.why().text;
     g.start();
-    check(g.unanswered.size() == 1 && g.h.run_id().empty(), "a new handshake starts from scratch");
+    check(g.unanswered.size() == 1 && g.h.server().run_id.empty(),
+        "a new handshake starts from scratch");
     g.receive(all);
-    check(g.result == result && g.h.run_id() == run_id && g.h.why().text == why &&
-              g.h.subscribed() == subscribed,
+    check(g.result == result && g.h.server().run_id == run_id && g.h.why().text == why &&
+              g.h.server().keeps_queue == subscribed,
         "the outcome does not depend on how the bytes are split");
     return 0;
 }

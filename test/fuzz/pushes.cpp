@@ -54,6 +54,7 @@ struct world final : redis::session_owner {
 
     input& in;
     redis::node_session session{0, settings(), *this, 1};
+    core::connection& connection = session.connection();
     core::time_point now = holdfast::test::start;
     resp::reader commands;
     std::string on_its_way; // bytes from the node
@@ -106,7 +107,7 @@ struct world final : redis::session_owner {
     {
         check(!down && !unanswered.empty() && r.reference == unanswered.front().reference,
             "orphans are reported in order, before the node is down");
-        check(session.now() == redis::node_session::reachability::down,
+        check(session.now() == redis::reachability::down,
             "a session that reports orphans sends no more");
         unanswered.pop_front();
         answered -= answered > 0 ? 1 : 0;
@@ -136,24 +137,24 @@ struct world final : redis::session_owner {
     // Delivers bytes in pieces chosen by the input.
     void deliver(std::size_t most)
     {
-        while (!on_its_way.empty() && session.wants_open() && most > 0) {
+        while (!on_its_way.empty() && connection.wants_open() && most > 0) {
             const std::size_t piece = in.flag() ? on_its_way.size() : 1 + in.below(16);
-            const std::span<char> space = session.read_space();
+            const std::span<char> space = connection.read_space();
             const std::size_t n = std::min({piece, most, on_its_way.size(), space.size()});
             std::memcpy(space.data(), on_its_way.data(), n);
             on_its_way.erase(0, n);
             most -= n;
-            session.received(n, now);
+            connection.received(n, now);
         }
     }
 
     void greet()
     {
         session.wake(now);
-        session.opened(now);
+        connection.opened(now);
         push_now_and_then();
-        for (std::string sent(session.output()); !sent.empty(); sent = session.output()) {
-            session.written(sent.size(), now);
+        for (std::string sent(connection.output()); !sent.empty(); sent = connection.output()) {
+            connection.written(sent.size(), now);
             commands.feed(sent);
             while (commands.next() == resp::reader::status::reply) {
                 on_its_way += greeting_reply(words_of(commands.reply()), "abc");
@@ -161,14 +162,14 @@ struct world final : redis::session_owner {
             }
             deliver(on_its_way.size());
         }
-        check(ready && !down && session.keeps_queue(), "pushes do not disturb a handshake");
+        check(ready && !down && session.server().keeps_queue, "pushes do not disturb a handshake");
         greeting = false;
     }
 
     void ask()
     {
         session.send("x", {.reference = ++last_reference, .sent = now});
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
         unanswered.push_back({last_reference, {}});
     }
 
@@ -207,7 +208,7 @@ struct world final : redis::session_owner {
         deliver(on_its_way.size());
         check(unanswered.empty() && session.outstanding() == 0, "every request gets a reply");
         check(pushes.empty(), "every push is reported");
-        check(!down && session.wants_open() && !session.stats().last_error.failed() == !failed(),
+        check(!down && connection.wants_open() && !session.stats().last_error.failed() == !failed(),
             "a correct node stays connected");
     }
 
@@ -221,10 +222,10 @@ struct world final : redis::session_owner {
         ask();
         on_its_way = inside ? "*1\r\n>1\r\n+x\r\n" : ">1\r\n?";
         deliver(on_its_way.size());
-        check(down && !session.wants_open(), "a push in the wrong place ends the connection");
+        check(down && !connection.wants_open(), "a push in the wrong place ends the connection");
         check(unanswered.empty() && session.outstanding() == 0,
             "all requests of an ended connection are orphans");
-        session.closed(boost::asio::error::operation_aborted, now);
+        connection.closed(boost::asio::error::operation_aborted, now);
     }
 };
 

@@ -29,15 +29,28 @@ inline redis::node_settings session_settings()
         .max_bytes = 1000};
 }
 
+// The answers of a node to HELLO, and to the rest of the greeting.
+inline const std::string hello_answer = "%1\r\n+role\r\n+master\r\n";
+inline std::string greeting_answers()
+{
+    const auto blob = [](std::string_view text) {
+        return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+    };
+    return "+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
+           blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
+           blob(redis::pass_on_script.digest);
+}
+
 // A session with the test as its network and owner.
 struct session_fixture : redis::session_owner {
-    using reach = redis::node_session::reachability;
+    using reach = redis::reachability;
     using reply = redis::reply;
 
     std::string heard; // calls of the owner, in order
     std::string objection;
     bool says_again = false; // scripts that the node had forgotten
     redis::node_session session{0, session_settings(), *this, 1};
+    core::connection& connection = session.connection();
     core::time_point now = start;
 
     std::string admit(std::size_t) override { return objection; }
@@ -75,15 +88,15 @@ struct session_fixture : redis::session_owner {
     // A node answers only requests that were written before.
     void receive(const std::string& bytes)
     {
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
         receive_early(bytes);
     }
     void receive_early(const std::string& bytes)
     {
-        const std::span<char> space = session.read_space();
+        const std::span<char> space = connection.read_space();
         BOOST_REQUIRE(space.size() >= bytes.size());
         std::memcpy(space.data(), bytes.data(), bytes.size());
-        session.received(bytes.size(), now);
+        connection.received(bytes.size(), now);
     }
 
     void wake_until(core::time_point end)
@@ -98,20 +111,15 @@ struct session_fixture : redis::session_owner {
     void open()
     {
         wake_until(now);
-        BOOST_REQUIRE(session.wants_open());
-        session.opened(now);
+        BOOST_REQUIRE(connection.wants_open());
+        connection.opened(now);
     }
 
     void greet()
     {
-        const auto blob = [](std::string_view text) {
-            return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-        };
-        receive("%1\r\n+role\r\n+master\r\n");
-        receive("+OK\r\n+OK\r\n" + blob("run_id:abc\r\n") + blob("maxmemory:0\r\n") +
-                blob(redis::release_script.digest) + blob(redis::renew_script.digest) +
-                blob(redis::pass_on_script.digest));
-        session.written(session.output().size(), now);
+        receive(hello_answer);
+        receive(greeting_answers());
+        connection.written(connection.output().size(), now);
     }
 
     void connect()
@@ -125,7 +133,7 @@ struct session_fixture : redis::session_owner {
     void send(std::uint64_t reference)
     {
         session.send("x", {.reference = reference, .sent = now});
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
     }
 
     std::string told() { return std::exchange(heard, {}); }

@@ -36,10 +36,10 @@ std::optional<std::uint64_t> fenced_dialect::token_of(const claim& c)
 // whose settings differ learns which they are before its first attempt fails because of that.
 void fenced_dialect::on_ready(std::size_t node, time_point now)
 {
-    const node_session& session = nodes_[node];
-    clock_.note(node, session.clock_ms(), session.clock_asked(), now);
+    const server_info& server = nodes_[node].server();
+    clock_.note(node, server.clock_ms, server.clock_asked, now);
     nodes_.set_quarantine(node, core::long_ago);
-    calls_.probe(command_, session.run_id());
+    calls_.probe(command_, server.run_id);
     nodes_.send(node, command_, {.kind = request_kind::probe, .sent = now});
     ask_for_record(node, now);
 }
@@ -57,9 +57,9 @@ void fenced_dialect::on_reply(std::size_t node, const request& r, reply answer, 
         hear(node, r, answer, nullptr, now);
         return;
     }
-    node_session& session = nodes_[node];
-    if (session.trouble().code == errc::misconfigured_node)
-        session.note_trouble(disagreement(settings_, answer.front().text));
+    node_health& health = nodes_[node].health();
+    if (health.trouble().code == errc::misconfigured_node)
+        health.note_trouble(disagreement(settings_, answer.front().text));
 }
 
 fenced_calls::wanted fenced_dialect::wanted_by(
@@ -81,21 +81,21 @@ void fenced_dialect::begin_acquire(const claim& c, bool by_text, time_point now)
 
 std::string_view fenced_dialect::acquire_at(std::size_t node)
 {
-    calls_.end_ask(command_, nodes_[node].run_id());
+    calls_.end_ask(command_, nodes_[node].server().run_id);
     return command_;
 }
 
 std::string_view fenced_dialect::confirm(
     const claim& c, std::size_t node, bool by_text, time_point now)
 {
-    calls_.confirm(command_, wanted_by(c, by_text, now), nodes_[node].run_id());
+    calls_.confirm(command_, wanted_by(c, by_text, now), nodes_[node].server().run_id);
     return command_;
 }
 
 std::string_view fenced_dialect::enqueue(
     const claim& c, std::string_view place, bool by_text, time_point now)
 {
-    calls_.enqueue(command_, wanted_by(c, by_text, now), nodes_[c.queue.node].run_id(),
+    calls_.enqueue(command_, wanted_by(c, by_text, now), nodes_[c.queue.node].server().run_id,
         {.name = place,
             .queue_ttl = queue_ttl,
             .hand_over_ttl = std::min(hand_over_ttl, c.params.ttl),
@@ -154,10 +154,10 @@ fence_answer fenced_dialect::hear(
         a.trouble = fence_trouble::fast_clock;
     else if (c != nullptr && a.said == vote::granted)
         note_stored(*c, a, now);
-    node_session& session = nodes_[node];
+    node_health& health = nodes_[node].health();
     if (a.said == vote::granted || a.said == vote::refused) {
         nodes_.set_quarantine(node, core::long_ago);
-        session.note_trouble({});
+        health.note_trouble({});
     }
     if (a.trouble == fence_trouble::quarantine)
         nodes_.set_quarantine(node, core::later(now, std::chrono::milliseconds(a.left)));
@@ -167,19 +167,19 @@ fence_answer fenced_dialect::hear(
         const std::string_view lock =
             c != nullptr ? std::string_view(c->lock) : names().lock_of({});
         fenced_calls::name_counter(counter_, lock);
-        session.note_trouble(failure_of(a, lock, counter_));
+        health.note_trouble(failure_of(a, lock, counter_));
     }
     return a;
 }
 
 void fenced_dialect::on_disagreement(std::size_t node, const request& r, time_point now)
 {
-    node_session& session = nodes_[node];
-    if (session.trouble().code == meaning_of(fence_trouble::settings))
+    node_health& health = nodes_[node].health();
+    if (health.trouble().code == meaning_of(fence_trouble::settings))
         return;
     if (r.kind != request_kind::probe) // a probe is followed by it anyway
         ask_for_record(node, now);
-    session.note_trouble(disagreement(settings_, {}));
+    health.note_trouble(disagreement(settings_, {}));
 }
 
 ballot fenced_dialect::read_ballot(
@@ -220,7 +220,7 @@ write_back_answer fenced_dialect::read_write_back(std::size_t node, reply answer
     if (v.integer != -1)
         return write_back_answer::lost;
     c.round.note_trouble(node, fence_trouble::slow_clock);
-    nodes_[node].note_trouble(failure_of({.trouble = fence_trouble::slow_clock}, {}, {}));
+    nodes_[node].health().note_trouble(failure_of({.trouble = fence_trouble::slow_clock}, {}, {}));
     return write_back_answer::denied;
 }
 

@@ -14,8 +14,9 @@ constexpr char tls_alert = 0x15, tls_handshake = 0x16, tls_version = 0x03;
 
 void first_bytes::add(std::string_view arrived)
 {
-    if (bytes_.size() < http.size())
-        bytes_ += arrived.substr(0, http.size() - bytes_.size());
+    static_assert(http.size() <= enough);
+    if (!complete())
+        bytes_ += arrived.substr(0, enough - bytes_.size());
 }
 
 std::string_view first_bytes::objection() const noexcept

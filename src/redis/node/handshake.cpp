@@ -47,8 +47,7 @@ std::string_view find_in_info(std::string_view info, std::string_view key)
 void handshake::start(const node_settings& settings, std::string& out)
 {
     settings_ = &settings;
-    run_id_.clear();
-    subscribed_ = tracks_ = false;
+    server_ = {};
     why_ = {};
     first_ = 0;
     expected_.assign(1, step::hello);
@@ -145,7 +144,7 @@ void handshake::try_commands(std::string& out)
     expect(step::try_eval);
 }
 
-handshake::outcome handshake::on_reply(reply answer, std::string& out)
+handshake::outcome handshake::on_reply(reply answer, core::time_point now, std::string& out)
 {
     if (first_ == expected_.size())
         return fail(errc::protocol_error, "a reply without a request");
@@ -153,6 +152,7 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
     outcome result = outcome::going_on;
     switch (answered) {
     case step::hello:
+        server_.clock_asked = now; // with the rest of the commands
         return on_hello(answer, out);
     case step::role:
         result = on_role(answer);
@@ -203,10 +203,10 @@ handshake::outcome handshake::on_reply(reply answer, std::string& out)
         result = on_try(answer, "EVAL");
         break;
     case step::tracking:
-        tracks_ = !is_error(answer);
+        server_.tracks = !is_error(answer);
         break;
     case step::subscribe: // a node that forbids it keeps no queue for us
-        subscribed_ = answer.size() > 1 && answer[1].text == "subscribe";
+        server_.keeps_queue = answer.size() > 1 && answer[1].text == "subscribe";
         break;
     case step::auth:
     case step::select:
@@ -285,8 +285,8 @@ handshake::outcome handshake::on_server_info(reply answer)
     const std::string_view info = answer.front().text;
     if (find_in_info(info, "redis_mode") == "cluster")
         return fail(errc::misconfigured_node, "the node is a member of a cluster");
-    run_id_ = find_in_info(info, "run_id");
-    if (settings_->fenced && (run_id_.empty() || run_id_.find(' ') != run_id_.npos))
+    const std::string& run_id = server_.run_id = find_in_info(info, "run_id");
+    if (settings_->fenced && (run_id.empty() || run_id.find(' ') != run_id.npos))
         return fail(errc::fencing_unavailable,
             "the node does not report its run_id in INFO, so a restart would go unnoticed");
     return outcome::going_on;
@@ -318,7 +318,7 @@ handshake::outcome handshake::on_time(reply answer)
         !resp::parse_integer(answer[2].text, microseconds) || seconds < 0 ||
         seconds > std::numeric_limits<std::int64_t>::max() / 2000)
         return fail(errc::protocol_error, "the answer to TIME is not a time");
-    clock_ms_ = seconds * 1000 + microseconds / 1000;
+    server_.clock_ms = seconds * 1000 + microseconds / 1000;
     return outcome::going_on;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/time.hpp"
 #include "redis/node/node_settings.hpp"
 #include "redis/node/reply.hpp"
 #include "redis/node/scripts.hpp"
+#include "redis/node/server_info.hpp"
 
 #include <cstdint>
 #include <string>
@@ -24,24 +26,18 @@ public:
     void start(const node_settings& settings, std::string& out);
 
     // Takes the next reply; may append more commands.
-    outcome on_reply(reply answer, std::string& out);
+    outcome on_reply(reply answer, core::time_point now, std::string& out);
 
     // When `failed`: why. When `ready`: a reason for a warning, or nothing.
     const failure& why() const noexcept { return why_; }
-    // Distinguishes servers; empty if the node does not report it.
-    const std::string& run_id() const noexcept { return run_id_; }
+    // When `ready`: what it has found out, without the identity.
+    const server_info& server() const noexcept { return server_; }
     // Whether this push is the next reply.
     bool expects(reply push) const noexcept
     {
         return first_ < expected_.size() && expected_[first_] == step::subscribe &&
                push.size() > 1 && push[1].text == "subscribe";
     }
-    // When `ready`, for a node of fenced mode: its clock, in ms since the epoch.
-    std::int64_t clock_ms() const noexcept { return clock_ms_; }
-    // When `ready`: whether the node tells us when our turn has come.
-    bool subscribed() const noexcept { return subscribed_; }
-    // When `ready`: whether the node tells us, once, when a key has changed that we have asked for.
-    bool tracks() const noexcept { return tracks_; }
 
 private:
     enum class step : std::uint8_t {
@@ -87,9 +83,7 @@ private:
     outcome refuse_role(std::string_view role);
 
     const node_settings* settings_ = nullptr;
-    std::string run_id_;
-    std::int64_t clock_ms_ = 0;
-    bool subscribed_ = false, tracks_ = false;
+    server_info server_;
     failure why_;
     std::vector<step> expected_; // the steps that were sent together, in order
     std::size_t first_ = 0;      // the first whose reply is still to come

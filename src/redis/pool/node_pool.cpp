@@ -20,9 +20,9 @@ node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::durat
         const std::string host = settings.where.host;
         sessions_.push_back(std::make_unique<node_session>(
             sessions_.size(), std::move(settings), owner, jitter.next()));
-        connections_.push_back(sessions_.back().get());
+        connections_.push_back(&sessions_.back()->connection());
         if (tls != nullptr) {
-            layers_.push_back(tls->wrap(*sessions_.back(), host));
+            layers_.push_back(tls->wrap(sessions_.back()->connection(), host));
             connections_.back() = layers_.back().get();
         }
     }
@@ -36,7 +36,7 @@ core::duration node_pool::timeout(core::duration ttl) const noexcept
 
 errc node_pool::why_down(std::size_t node) const noexcept
 {
-    const error_code code = sessions_[node]->last_failure().code;
+    const error_code code = sessions_[node]->health().last_failure().code;
     return code.category() == error_category() ? static_cast<errc>(code.value()) : errc{};
 }
 
@@ -47,10 +47,10 @@ void node_pool::fail(std::size_t node, time_point now)
 
 std::string node_pool::duplicate_of(std::size_t node) const
 {
-    const std::string& run_id = sessions_[node]->run_id();
+    const std::string& run_id = sessions_[node]->server().run_id;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        if (i != node && is_ready(i) && !run_id.empty() && sessions_[i]->run_id() == run_id)
-            return sessions_[i]->settings().name;
+        if (i != node && is_ready(i) && !run_id.empty() && sessions_[i]->server().run_id == run_id)
+            return sessions_[i]->name();
     }
     return {};
 }
@@ -58,7 +58,7 @@ std::string node_pool::duplicate_of(std::size_t node) const
 bool node_pool::keep_queues() const noexcept
 {
     return std::any_of(
-        sessions_.begin(), sessions_.end(), [](const auto& s) { return s->keeps_queue(); });
+        sessions_.begin(), sessions_.end(), [](const auto& s) { return s->server().keeps_queue; });
 }
 
 std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which) const noexcept
@@ -68,7 +68,7 @@ std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (!may_keep_queue(i, c, which, now))
             continue;
-        const std::uint64_t rank = queue_node_rank(c.hash, sessions_[i]->identity());
+        const std::uint64_t rank = queue_node_rank(c.hash, sessions_[i]->server().identity);
         if (best == max_nodes || rank > highest) {
             best = i;
             highest = rank;
@@ -82,7 +82,7 @@ bool node_pool::may_keep_queue(
 {
     const node_session& session = *sessions_[node];
     const claim_node& n = c.keys[node];
-    if (!session.keeps_queue() || now < quarantine_ends_[node] ||
+    if (!session.server().keeps_queue || now < quarantine_ends_[node] ||
         !session.answers_within(timeout(c.params.ttl), now))
         return false;
     if (unfit_.knows_no_queue(c.hash, node, now))
@@ -109,7 +109,7 @@ bool node_pool::note_if_unusable(
     if (v.kind != resp::value_kind::error || c == nullptr || !is_about_data(v.text))
         return false;
     unfit_.note_no_queue(c->hash, node, now);
-    sessions_[node]->explain("the queue " + printable(queue) + " cannot be used: ");
+    sessions_[node]->health().explain("the queue " + printable(queue) + " cannot be used: ");
     return true;
 }
 

@@ -34,7 +34,7 @@ public:
 
     bool is_ready(std::size_t node) const noexcept
     {
-        return sessions_[node]->now() == node_session::reachability::ready;
+        return sessions_[node]->now() == reachability::ready;
     }
 
     // Precondition: the node is ready.

@@ -96,7 +96,7 @@ void fair_queue::join_all(claim_id id, time_point now)
     c.queue.everywhere = true;
     const std::string_view command = dialect_.common().join(c, dialect_.common().place_of(c, id));
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-        if (i == c.queue.node || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
+        if (i == c.queue.node || !nodes_[i].server().keeps_queue || nodes_[i].congested(now))
             continue;
         send(i, command, request_kind::join, id, now);
         c.keys[i].queued = true;
@@ -205,7 +205,7 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
                 ticket.queue_node_held_until + jitter_.between(shortest_spread, longest_spread);
     }
     time_point ask_at = ticket.asks_again_at;
-    if (!c.queue.tracked && (!c.queue.surveyed || nodes_[c.queue.node].tracks()))
+    if (!c.queue.tracked && (!c.queue.surveyed || nodes_[c.queue.node].server().tracks))
         ask_at = std::min(ask_at, time_of_look(jitter_, now));
     claims_.wake_at(id, ask_at);
     outcome o = judge_owners(id, now);
@@ -305,7 +305,7 @@ fair_queue::outcome fair_queue::on_first(
         return {};
     if (!c->queue.surveyed)
         owners_.ask(id, now);
-    if (nodes_[node].tracks())
+    if (nodes_[node].server().tracks)
         tracking_.begin(id, node, now);
     return {};
 }

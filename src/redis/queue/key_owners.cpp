@@ -34,7 +34,8 @@ claim_id key_owners::on_reply(std::size_t node, const request& r, reply answer)
         s->owners.record(node, owner_survey::owner_of(v.text));
     } else if (trouble_in(answer) == errc::key_conflict) {
         s->owners.record(node, owner_survey::other_data);
-        nodes_[node].explain("the key " + printable(claims_[s->claim].lock) + " is no lock: ");
+        nodes_[node].health().explain(
+            "the key " + printable(claims_[s->claim].lock) + " is no lock: ");
     } else {
         s->owners.record_silence(node);
     }

@@ -20,7 +20,7 @@ void waiter_probe::ask(claim_id id, time_point now)
     c.look.begin();
     const std::string_view command = calls_.has_queue(c);
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-        if (!holds(i) || !nodes_[i].keeps_queue() || nodes_[i].congested(now))
+        if (!holds(i) || !nodes_[i].server().keeps_queue || nodes_[i].congested(now))
             continue;
         nodes_.send(i, command, {.reference = id, .kind = request_kind::look, .sent = now});
         c.look.asked();

@@ -70,6 +70,7 @@ public:
     {
         for (std::size_t i = 0; i < node_count; ++i)
             nodes_.emplace_back(i);
+        locker_.wake(now_);
         for (core::connection* const c : backend_.connections())
             c->opened(now_);
         serve_all();

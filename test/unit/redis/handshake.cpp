@@ -4,6 +4,7 @@
 #include "redis/node/fence_scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/printing.hpp"
+#include "support/times.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -46,7 +47,7 @@ struct greeting {
         while (reader.next() == resp::reader::status::reply) {
             if (result != handshake::outcome::going_on)
                 return false;
-            result = h.on_reply(reader.reply(), out);
+            result = h.on_reply(reader.reply(), holdfast::test::start, out);
         }
         return true;
     }
@@ -88,14 +89,14 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
     g.settings.database = 3;
     BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.run_id() == "abc");
+    BOOST_TEST(g.h.server().run_id == "abc");
     const std::string sent = g.sent();
     BOOST_TEST(sent.starts_with("HELLO 3\nSELECT 3\nCLIENT SETNAME shop\n"
                                 "CLIENT SETINFO LIB-NAME holdfast\n"));
     BOOST_TEST(sent.ends_with("SCRIPT LOAD " + std::string(release_script.text) + "\nSCRIPT LOAD " +
                               std::string(renew_script.text) + "\nSCRIPT LOAD " +
                               std::string(pass_on_script.text) + "\n"));
-    BOOST_TEST(!g.h.subscribed());
+    BOOST_TEST(!g.h.server().keeps_queue);
 }
 
 // The whole of INFO may be of any length; the sections that are needed are not. Servers before 7.0
@@ -117,15 +118,15 @@ BOOST_AUTO_TEST_CASE(subscribes)
     g.settings.channel = forbidden.settings.channel = old.settings.channel = "mine";
     BOOST_TEST(g.run(hello + ok + ok + info + queue + ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.subscribed());
-    BOOST_TEST(g.h.tracks());
+    BOOST_TEST(g.h.server().keeps_queue);
+    BOOST_TEST(g.h.server().tracks);
     BOOST_TEST(g.sent().ends_with("\nCLIENT TRACKING ON OPTIN\nSUBSCRIBE mine\n"));
     BOOST_TEST(forbidden.run(hello + ok + ok + info + queue + "-NOPERM no channel for you\r\n"));
     BOOST_TEST((forbidden.result == handshake::outcome::ready));
-    BOOST_TEST(!forbidden.h.subscribed());
+    BOOST_TEST(!forbidden.h.server().keeps_queue);
     BOOST_TEST(old.run(hello_unknown + "*2\r\n+master\r\n:0\r\n" + wrong + wrong + info + scripts));
     BOOST_TEST((old.result == handshake::outcome::ready)); // RESP2 has no pushes
-    BOOST_TEST(!old.h.subscribed());
+    BOOST_TEST(!old.h.server().keeps_queue);
 }
 
 // A node that forbids tracking of keys can still keep a queue.
@@ -136,8 +137,8 @@ BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
     BOOST_TEST(g.run(hello + ok + ok + info + scripts + blob(enqueue_script.digest) +
                      "-NOPERM no tracking for you\r\n>3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.subscribed());
-    BOOST_TEST(!g.h.tracks());
+    BOOST_TEST(g.h.server().keeps_queue);
+    BOOST_TEST(!g.h.server().tracks);
 }
 
 // A node of fenced mode is asked for its clock, and loads other scripts.
@@ -157,8 +158,8 @@ BOOST_AUTO_TEST_CASE(with_fencing)
     BOOST_TEST(g.run(hello + ok + ok + info + loaded + time + last + ok +
                      ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.clock_ms() == 1'700'000'000'123);
-    BOOST_TEST(g.h.run_id() == "abc");
+    BOOST_TEST(g.h.server().clock_ms == 1'700'000'000'123);
+    BOOST_TEST(g.h.server().run_id == "abc");
     BOOST_TEST(g.sent().find("\nTIME\n") != std::string::npos);
     BOOST_TEST(g.sent().find(enqueue_script.text) == std::string::npos);
     old.settings.password = "s3cret";
@@ -250,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_longest_greeting)
                      blob(pass_on_script.digest) + "_\r\n:0\r\n:0\r\n:0\r\n:0\r\n" + ok +
                      ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.subscribed());
+    BOOST_TEST(g.h.server().keeps_queue);
 }
 
 // User and password are sent with HELLO; without a user it is the default one.
@@ -312,7 +313,7 @@ BOOST_AUTO_TEST_CASE(without_permission_to_ask)
     greeting g, old;
     BOOST_TEST(g.run(hello + ok + ok + noperm + noperm + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.run_id() == "");
+    BOOST_TEST(g.h.server().run_id == "");
     BOOST_TEST(old.run(hello_unknown + noperm + ok + ok + info + scripts));
     BOOST_TEST((old.result == handshake::outcome::ready));
 }

@@ -17,15 +17,36 @@ namespace core = holdfast::core;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_node_session, session_fixture)
 
+// What people are told before the node is ready, and when it is.
+BOOST_AUTO_TEST_CASE(statistics_of_a_connection)
+{
+    BOOST_TEST(session.stats().address == "a:1");
+    BOOST_TEST(session.stats().reason == "not connected yet");
+    open();
+    BOOST_TEST(session.stats().reason == "no answer to the greeting yet");
+    BOOST_TEST(!session.stats().connected);
+    greet();
+    BOOST_TEST(told() == "ready ");
+    BOOST_TEST(session.stats().connected);
+    BOOST_TEST(session.stats().connects == 1u);
+    BOOST_TEST(!session.stats().last_error);
+    BOOST_TEST(session.stats().reason == "");
+    BOOST_TEST(session.wake_at() == core::never);
+    session.shut(now);
+    BOOST_TEST(told() == "down ");
+    BOOST_TEST(!session.stats().connected);
+    BOOST_TEST(session.stats().reason == "the locker was closed");
+}
+
 // Replies belong to requests in the order in which the requests were sent.
 BOOST_AUTO_TEST_CASE(replies_in_order)
 {
     connect();
     for (const std::uint64_t r : {1u, 2u, 3u})
         session.send("x", {.reference = r, .sent = now});
-    BOOST_TEST(session.output() == "xxx");
-    session.written(2, now);
-    BOOST_TEST(session.output() == "x");
+    BOOST_TEST(connection.output() == "xxx");
+    connection.written(2, now);
+    BOOST_TEST(connection.output() == "x");
     receive(":10\r\n:2");
     BOOST_TEST(told() == "1=10 ");
     receive("0\r\n>1\r\n+a hint\r\n:30\r\n"); // a push is no reply
@@ -40,12 +61,12 @@ BOOST_AUTO_TEST_CASE(late_replies)
     send(1);
     now += 1s;
     session.count_timeout();
-    BOOST_TEST((session.last_failure().code == errc::no_reply));
+    BOOST_TEST((session.health().last_failure().code == errc::no_reply));
     send(2);
     receive(":1\r\n:2\r\n");
     BOOST_TEST(told() == "1=1 2=2 ");
     BOOST_TEST(session.stats().timeouts == 1u);
-    BOOST_TEST(!session.last_failure().code); // it works again
+    BOOST_TEST(!session.health().last_failure().code); // it works again
 }
 
 // When the connection breaks, each request is orphaned once, in order, and nothing is sent again.
@@ -56,10 +77,10 @@ BOOST_AUTO_TEST_CASE(orphans)
     for (const std::uint64_t r : {1u, 2u, 3u})
         send(r);
     receive(":1\r\n");
-    session.closed(holdfast::asio::error::connection_reset, now);
+    connection.closed(holdfast::asio::error::connection_reset, now);
     BOOST_TEST(told() == "1=1 2? 3? down ");
-    session.opened(now);
-    BOOST_TEST(session.output().find('x') == std::string_view::npos);
+    connection.opened(now);
+    BOOST_TEST(connection.output().find('x') == std::string_view::npos);
     greet();
     BOOST_TEST(told() == "ready ");
 }
@@ -72,11 +93,11 @@ BOOST_AUTO_TEST_CASE(protocol_errors)
         f.connect();
         f.send(1);
         f.receive(bytes);
-        BOOST_TEST(!f.session.wants_open());
-        BOOST_TEST((f.session.last_failure().code == errc::protocol_error));
+        BOOST_TEST(!f.connection.wants_open());
+        BOOST_TEST((f.session.health().last_failure().code == errc::protocol_error));
         BOOST_TEST(f.heard.ends_with("down "));
         f.heard.clear();
-        f.session.closed(error_code(), f.now);
+        f.connection.closed(error_code(), f.now);
         BOOST_TEST(f.heard == ""); // told once
     }
 }
@@ -90,8 +111,8 @@ BOOST_AUTO_TEST_CASE(a_disqualified_node)
     send(2);
     receive("-READONLY You can't write against a read only replica.\r\n:1\r\n");
     BOOST_TEST(told() == "1=READONLY You can't write against a read only replica. 2? down ");
-    BOOST_TEST(!session.wants_open());
-    session.closed(error_code(), now);
+    BOOST_TEST(!connection.wants_open());
+    connection.closed(error_code(), now);
     BOOST_TEST(session.wake_at() >= now + 1s); // a person must fix it first
     BOOST_TEST((session.now() == reach::down));
 }
@@ -132,8 +153,8 @@ BOOST_AUTO_TEST_CASE(silence)
     BOOST_TEST(told() == "");
     wake_until(at(1h + 15s));
     BOOST_TEST(told() == "2? down ");
-    BOOST_TEST((session.last_failure().code == errc::no_reply));
-    BOOST_TEST(!session.wants_open());
+    BOOST_TEST((session.health().last_failure().code == errc::no_reply));
+    BOOST_TEST(!connection.wants_open());
 }
 
 // Something between us and the node has swallowed the first request, so each reply is taken for
@@ -144,17 +165,17 @@ BOOST_AUTO_TEST_CASE(a_request_that_was_swallowed)
     connect();
     send(1); // and lost
     int seconds = 0;
-    for (bool asked = false; session.wants_open() && seconds < 100; ++seconds) {
-        session.written(session.output().size(), now);
+    for (bool asked = false; connection.wants_open() && seconds < 100; ++seconds) {
+        connection.written(connection.output().size(), now);
         send(static_cast<std::uint64_t>(seconds) + 2);
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
         receive(asked ? "$40\r\n" + std::string(release_script.digest) + "\r\n" : "+OK\r\n");
         wake_until(now + 1s);
-        asked = session.output().find("SCRIPT") != std::string_view::npos;
+        asked = connection.output().find("SCRIPT") != std::string_view::npos;
     }
     BOOST_TEST(seconds == 11);
-    BOOST_TEST(session.last_failure().text == "it answers requests out of order");
-    BOOST_TEST((session.last_failure().code == errc::protocol_error));
+    BOOST_TEST(session.health().last_failure().text == "it answers requests out of order");
+    BOOST_TEST((session.health().last_failure().code == errc::protocol_error));
     BOOST_TEST(told().ends_with("12? down "));
 }
 
@@ -167,23 +188,23 @@ BOOST_AUTO_TEST_CASE(a_slow_node_that_keeps_answering)
     std::string unanswered(8, 'x'); // requests; a `c` is the check
     for (std::uint64_t r = 1; r <= unanswered.size(); ++r)
         send(r);
-    session.written(session.output().size(), now);
+    connection.written(connection.output().size(), now);
     int asked = 0;
     for (std::uint64_t r = 9; r < 100; ++r) {
         wake_until(now + 9s);
-        if (!session.output().empty()) {
-            BOOST_TEST(session.output().find("SCRIPT") != std::string_view::npos);
-            session.written(session.output().size(), now);
+        if (!connection.output().empty()) {
+            BOOST_TEST(connection.output().find("SCRIPT") != std::string_view::npos);
+            connection.written(connection.output().size(), now);
             unanswered += 'c';
             ++asked;
         }
         receive(unanswered.front() == 'c' ? digest : ":1\r\n");
         unanswered.erase(0, 1);
         send(r);
-        session.written(session.output().size(), now);
+        connection.written(connection.output().size(), now);
         unanswered += 'x';
     }
-    BOOST_TEST(session.wants_open());
+    BOOST_TEST(connection.wants_open());
     BOOST_TEST(asked > 5);
     BOOST_TEST(told().find('?') == std::string::npos);
 }
@@ -194,12 +215,12 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
 {
     connect();
     std::int64_t taken = 0;
-    for (; session.wants_open() && taken < 20'000; ++taken)
+    for (; connection.wants_open() && taken < 20'000; ++taken)
         receive(">1\r\n+x\r\n");
     BOOST_TEST(taken == push_allowance::at_first + 1);
-    BOOST_TEST((session.last_failure().code == errc::protocol_error));
-    BOOST_TEST(session.last_failure().text == "it sends too many pushes");
-    session.closed(error_code(), now);
+    BOOST_TEST((session.health().last_failure().code == errc::protocol_error));
+    BOOST_TEST(session.health().last_failure().text == "it sends too many pushes");
+    connection.closed(error_code(), now);
     BOOST_TEST(session.wake_at() >= now + 1s);
 
     // A thousand a second are allowed for ever.
@@ -210,47 +231,11 @@ BOOST_AUTO_TEST_CASE(a_flood_of_pushes)
         slow.now += 1ms;
         slow.receive(">1\r\n+x\r\n");
         fast.now += 500us;
-        if (fast.session.wants_open())
+        if (fast.connection.wants_open())
             fast.receive(">1\r\n+x\r\n");
     }
-    BOOST_TEST(slow.session.wants_open());
-    BOOST_TEST(!fast.session.wants_open());
-}
-
-// Pushes that follow from our requests are no flood, at any rate; but the allowance that is saved
-// up is limited.
-BOOST_AUTO_TEST_CASE(pushes_that_follow_from_requests)
-{
-    connect();
-    for (std::uint64_t r = 1; r <= 100'000; ++r) {
-        send(r);
-        receive(":1\r\n>1\r\n+x\r\n>1\r\n+x\r\n");
-    }
-    BOOST_TEST(session.wants_open());
-    for (std::uint64_t r = 1; r <= 100'000; ++r) {
-        send(r);
-        receive(":1\r\n");
-    }
-    std::int64_t taken = 0;
-    for (; session.wants_open() && taken < 200'000; ++taken)
-        receive(">1\r\n+x\r\n");
-    BOOST_TEST(taken == push_allowance::most + 1);
-}
-
-// A long push costs as much as many short ones.
-BOOST_AUTO_TEST_CASE(a_flood_of_long_pushes)
-{
-    connect();
-    const std::string many = ">1000\r\n" + [] {
-        std::string values;
-        for (int i = 0; i < 1000; ++i)
-            values += ":1\r\n";
-        return values;
-    }();
-    std::int64_t taken = 0;
-    for (; session.wants_open() && taken < push_allowance::at_first; ++taken)
-        receive(many);
-    BOOST_TEST(taken == push_allowance::at_first / 63 + 1);
+    BOOST_TEST(slow.connection.wants_open());
+    BOOST_TEST(!fast.connection.wants_open());
 }
 
 // With too many requests, too many bytes, or a long silence, optional requests should be left out.
@@ -277,10 +262,10 @@ BOOST_AUTO_TEST_CASE(a_request_is_asked_when_its_last_byte_leaves)
     session.send("first", {.reference = 1, .sent = now});
     session.send("second", {.reference = 2, .sent = now});
     now += 1ms;
-    session.written(7, now); // and two bytes of the second
+    connection.written(7, now); // and two bytes of the second
     BOOST_TEST(heard == "");
     now += 300ms;
-    session.written(4, now);
+    connection.written(4, now);
     BOOST_TEST(heard == "2 late ");
     now += 700ms;
     BOOST_TEST(session.answers_within(1s, now));
@@ -296,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_an_unsent_request)
     connect();
     session.send("x", {.reference = 1, .sent = now});
     receive_early(":1\r\n");
-    BOOST_TEST(session.last_failure().text == "a reply without a request");
+    BOOST_TEST(session.health().last_failure().text == "a reply without a request");
 }
 
 // A node that was restarted has forgotten our scripts. The request is sent again with the script in
@@ -316,6 +301,30 @@ BOOST_AUTO_TEST_CASE(a_script_that_the_node_has_forgotten_is_sent_again_in_full)
     send(2);
     receive(forgotten);
     BOOST_TEST(told() == "2=NOSCRIPT No matching script. ");
+}
+
+// The last trouble with a node can still be read after the locker was closed, because that is when
+// people look.
+BOOST_AUTO_TEST_CASE(trouble_before_it_was_shut)
+{
+    connect();
+    send(1);
+    receive("-OOM full\r\n");
+    session.shut(now);
+    BOOST_TEST((session.stats().last_error == errc::node_error));
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+    session.shut(now);
+    BOOST_TEST(session.stats().reason == "OOM full (before the locker was closed)");
+
+    session_fixture refused, well;
+    refused.wake_until(now);
+    refused.connection.closed(holdfast::asio::error::connection_refused, now);
+    refused.session.shut(now);
+    BOOST_TEST(refused.session.stats().reason.starts_with("Connection refused"));
+    well.connect();
+    well.session.shut(now);
+    BOOST_TEST((well.session.stats().last_error == errc::closed));
+    BOOST_TEST(well.session.stats().reason == "the locker was closed");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
