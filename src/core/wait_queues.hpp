@@ -63,7 +63,7 @@ public:
     // The wait does not become due any more.
     void stop_clock(slot_id wait) noexcept { ends_.erase(slot_index(wait)); }
 
-    // The queue becomes due at this time, instead of an earlier choice; or not any more.
+    // The queue becomes due at this time, whatever was set before; or not at all.
     void try_at(slot_id queue, time_point when) { tries_.set(slot_index(queue), when); }
     void do_not_try(slot_id queue) noexcept { tries_.erase(slot_index(queue)); }
 
