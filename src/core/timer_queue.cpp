@@ -47,10 +47,8 @@ time_point timer_queue::find_earliest() const noexcept
     return first;
 }
 
-std::optional<timer_queue::key> timer_queue::pop_due(time_point now) noexcept
+timer_queue::key timer_queue::pop_earliest() noexcept
 {
-    if (size_ == 0 || earliest_ > now)
-        return std::nullopt;
     const auto from = std::find_if(runs_.begin(), runs_.end(),
         [this](const run& r) { return !r.empty() && r.first() == earliest_; });
     const key k = from != runs_.end() ? from->items[from->begin].what : heap_.front().what;

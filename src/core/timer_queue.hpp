@@ -27,7 +27,12 @@ public:
     time_point earliest() const noexcept { return earliest_; }
 
     // Removes and returns a key whose deadline is not after `now`, the earliest first.
-    std::optional<key> pop_due(time_point now) noexcept;
+    std::optional<key> pop_due(time_point now) noexcept
+    {
+        if (size_ == 0 || earliest_ > now)
+            return std::nullopt;
+        return pop_earliest();
+    }
 
     std::size_t size() const noexcept { return size_; }
 
@@ -55,6 +60,7 @@ private:
         std::uint32_t run = in_heap;
     };
 
+    key pop_earliest() noexcept;
     time_point find_earliest() const noexcept;
     run* fitting(time_point when) noexcept;
     void append(run& r, item i);

@@ -12,11 +12,12 @@ slot_id wait_queues::open(std::string_view resource)
     wait_queue& q = queues_[id];
     q.resource.assign(resource);
     q.first = q.last = q.asking = q.holder = 0;
-    q.in_turn = q.in_line = false;
+    q.in_turn = false;
+    q.place = 0;
     q.failures = 0;
     q.last_error = errc{};
-    q.retry_at = q.turns_since = q.closed_since = long_ago;
-    q.turns = 0;
+    q.retry_at = long_ago;
+    q.turns = local_turns();
     by_name_.emplace(q.resource, id);
     return id;
 }
@@ -44,6 +45,7 @@ slot_id wait_queues::append(slot_id queue, const wait& w)
     else
         q.first = id;
     q.last = id;
+    ends_.set(slot_index(id), w.ends);
     return id;
 }
 
@@ -53,6 +55,7 @@ void wait_queues::remove(slot_id id)
     wait_queue& q = queues_[w.queue];
     (w.before != 0 ? waits_[w.before].behind : q.first) = w.behind;
     (w.behind != 0 ? waits_[w.behind].before : q.last) = w.before;
+    ends_.erase(slot_index(id));
     waits_.give_back(id);
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "core/lease_keeper.hpp"
+#include "core/local_turns.hpp"
 #include "core/slot_map.hpp"
 #include "core/time.hpp"
+#include "core/timer_queue.hpp"
 
 #include <holdfast/error.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,21 +34,20 @@ struct wait {
 struct wait_queue {
     std::string resource;
     slot_id first = 0, last = 0; // of the waits
-    slot_id asking = 0;          // the lease slot of the attempt of `first`, if it has one
-    slot_id holder = 0;          // the lease slot of the local holder
+    slot_id asking = 0;          // the claim of the attempt for `first`, if there is one
+    slot_id holder = 0;          // the claim of the local holder
     bool in_turn = false;        // others go first: the next attempt joins the backend's queue
-    bool in_line = false;        // its next attempt waits for admission
+    slot_id place = 0;           // in the line for admission, if its next attempt waits there
     unsigned failures = 0;       // attempts refused in a row
     errc last_error{};           // of the last refused attempt; none after a grant
     time_point retry_at{};       // no attempt before this time
-    time_point turns_since{};    // local holders have followed each other since then
-    std::size_t turns = 0;       // how many local holders have followed
-    time_point closed_since{};   // since then all pauses were too short for polling clients
+    local_turns turns;
 
     bool unused() const noexcept { return first == 0 && asking == 0 && holder == 0; }
 };
 
-// The queues of all resources. A queue exists only while it has waits or a holder.
+// The queues of all resources, and their timers: when a wait ends, and when a queue tries again. A
+// queue exists only while it has waits or a holder.
 class wait_queues {
 public:
     // The queue of a resource, created if necessary.
@@ -54,16 +56,35 @@ public:
     // To be called when a wait or a holder has left the queue.
     void close_if_unused(slot_id queue);
 
+    // Adds a wait, which becomes due when it ends.
     slot_id append(slot_id queue, const wait& w);
     // Removes a wait at any position and links its neighbours.
     void remove(slot_id id);
+    // The wait does not become due any more.
+    void stop_clock(slot_id wait) noexcept { ends_.erase(slot_index(wait)); }
+
+    // The queue becomes due at this time, whatever was set before; or not at all.
+    void try_at(slot_id queue, time_point when) { tries_.set(slot_index(queue), when); }
+    void do_not_try(slot_id queue) noexcept { tries_.erase(slot_index(queue)); }
+
+    // A wait or a queue that is due, the earliest first; 0 if there is none. Each is due once.
+    slot_id next_wait_due(time_point now) noexcept
+    {
+        const auto index = ends_.pop_due(now);
+        return index ? waits_.id_at(*index) : 0;
+    }
+    slot_id next_queue_due(time_point now) noexcept
+    {
+        const auto index = tries_.pop_due(now);
+        return index ? queues_.id_at(*index) : 0;
+    }
+    time_point wake_at() const noexcept { return std::min(ends_.earliest(), tries_.earliest()); }
 
     wait_queue* find(slot_id id) noexcept { return queues_.find(id); }
     wait_queue& at(slot_id id) noexcept { return queues_[id]; }
     wait* find_wait(slot_id id) noexcept { return waits_.find(id); }
     wait& wait_at(slot_id id) noexcept { return waits_[id]; }
     slot_id wait_id_at(std::uint32_t index) const noexcept { return waits_.id_at(index); }
-    slot_id queue_id_at(std::uint32_t index) const noexcept { return queues_.id_at(index); }
 
     std::size_t waiting() const noexcept { return waits_.size(); }
     std::size_t size() const noexcept { return queues_.size(); }
@@ -74,6 +95,7 @@ private:
     slot_map<wait_queue> queues_;
     slot_map<wait> waits_;
     boost::unordered_flat_map<std::string_view, slot_id> by_name_; // keys live in the queues
+    timer_queue ends_, tries_;                                     // of waits; of queues
 };
 
 } // namespace holdfast::core

@@ -56,15 +56,17 @@ BOOST_AUTO_TEST_CASE(a_reused_slot_has_fresh_state)
     const slot_id a = all.open("A");
     wait_queue& q = all.at(a);
     q.failures = 9;
-    q.turns = 9;
-    q.retry_at = q.turns_since = never;
+    q.turns.pass();
+    q.place = 9;
+    q.retry_at = never;
     all.close_if_unused(a);
     const wait_queue& next = all.at(all.open("B"));
     BOOST_TEST(&next == &q);
     BOOST_TEST(next.resource == "B");
     BOOST_TEST(next.failures == 0u);
-    BOOST_TEST(next.turns == 0u);
-    BOOST_TEST((next.retry_at == long_ago && next.turns_since == long_ago));
+    BOOST_TEST(!next.turns.any());
+    BOOST_TEST(next.place == 0u);
+    BOOST_TEST((next.retry_at == long_ago));
 }
 
 // Names are found while other queues are opened and closed, and while the tables grow.
@@ -104,6 +106,37 @@ BOOST_AUTO_TEST_CASE(removal_anywhere_keeps_the_order)
             BOOST_REQUIRE(tags(all, q) == model);
         BOOST_REQUIRE(all.waiting() == model.size());
     }
+}
+
+// A wait is due when it ends, once, unless it has left or its clock was stopped. So is a queue when
+// it is to be tried.
+BOOST_AUTO_TEST_CASE(waits_and_queues_become_due)
+{
+    using namespace std::chrono_literals;
+    const time_point start{1h};
+    wait_queues all;
+    const slot_id a = all.open("A");
+    const slot_id late = all.append(a, {.tag = 1, .ends = start + 3s});
+    const slot_id early = all.append(a, {.tag = 2, .ends = start + 1s});
+    const slot_id stopped = all.append(a, {.tag = 3, .ends = start + 1s});
+    const slot_id left = all.append(a, {.tag = 4, .ends = start + 1s});
+    all.append(a, {.tag = 5});
+    all.stop_clock(stopped);
+    all.remove(left);
+    BOOST_TEST((all.wake_at() == start + 1s));
+    BOOST_TEST(all.next_wait_due(start) == 0u);
+    BOOST_TEST(all.next_wait_due(start + 3s) == early);
+    BOOST_TEST(all.next_wait_due(start + 3s) == late);
+    BOOST_TEST(all.next_wait_due(start + 3s) == 0u);
+
+    all.try_at(a, start + 2s);
+    all.try_at(a, start + 1s);
+    BOOST_TEST((all.wake_at() == start + 1s));
+    BOOST_TEST(all.next_queue_due(start + 1s) == a);
+    BOOST_TEST(all.next_queue_due(start + 2s) == 0u);
+    all.try_at(a, start + 2s);
+    all.do_not_try(a);
+    BOOST_TEST((all.wake_at() == never));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/admission_line.hpp"
+#include "core/backend.hpp"
+#include "core/lease_keeper.hpp"
+#include "core/slot_map.hpp"
+#include "core/time.hpp"
+
+#include <cstdint>
+
+namespace holdfast::core {
+
+// A claim at the backend, whose events have the id of this slot: an attempt at first, then the
+// lease that comes of it. `contest` owns it while it asks, `held_leases` from its grant on.
+struct claim_slot {
+    enum class stage : std::uint8_t { asking, held, ended, releasing };
+
+    stage now = stage::asking;
+    attempt_load counts_as = attempt_load::none;
+    slot_id queue = 0;
+    claim_id claim = 0;
+    lease_params terms{};
+    lease_keeper keeper{};
+    time_point extension_sent{}, extension_ends = never;
+    std::uint64_t release_tag = 0;
+};
+
+using claim_slots = slot_map<claim_slot>;
+
+// Whether an attempt or a lease with the first terms can also serve a wait with the second.
+inline bool same_claim(const lease_params& a, const lease_params& b) noexcept
+{
+    return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard;
+}
+
+} // namespace holdfast::core

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/effect.hpp"
+#include "core/ring.hpp"
+
+#include <holdfast/stats.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::core {
+
+// What has happened in a locker: as effects, in order, and as counters.
+class report {
+public:
+    // These are effects. A lease that is acquired counts as well.
+    void acquired(std::uint64_t wait_tag, slot_id lease, std::optional<std::uint64_t> fence);
+    void wait_ended(std::uint64_t wait_tag, errc reason);
+    void must_stop(slot_id lease);
+    void gone(slot_id lease);
+    void extended(slot_id lease, errc reason);
+    void released(std::uint64_t release_tag, release_outcome outcome);
+    void closed();
+
+    // These only count.
+    void attempted() noexcept { ++counts_.attempts; }
+    void refused(errc reason) noexcept
+    {
+        ++(reason == errc::contended ? counts_.contended : counts_.unreachable);
+    }
+    void handed_over() noexcept { ++counts_.handed_over; }
+    void renewed() noexcept { ++counts_.renewals; }
+    void given_up() noexcept { ++counts_.released; } // by its holder
+    void lost() noexcept { ++counts_.lost; }
+
+    std::optional<effect> next_effect();
+    const locker_stats& counts() const noexcept { return counts_; }
+
+private:
+    ring<effect> effects_;
+    locker_stats counts_;
+};
+
+} // namespace holdfast::core
