@@ -65,6 +65,7 @@ public:
     void closed(error_code why, core::time_point now) override;
     std::span<char> read_space() override { return inbox_.space(); }
     void received(std::size_t n, core::time_point now) override;
+    std::size_t unsent() const noexcept override { return output_.size(); }
     std::string_view output() const noexcept override { return output_.bytes(); }
     void written(std::size_t n, core::time_point now) override;
 

@@ -13,7 +13,7 @@ namespace holdfast::redis {
 // The settings of a session with a node; from `endpoint` and `redlock_options`.
 struct node_settings {
     core::address where;
-    std::string name; // the address as it may be logged
+    std::string name;                                        // the address as it may be logged
     std::shared_ptr<const core::stream_layer_factory> tls{}; // null: plain text
     std::string user, password;
     std::string client_name;

@@ -1,5 +1,8 @@
 // The library as another project uses it: the example of the README, on the memory backend.
 #include <holdfast/holdfast.hpp>
+#ifdef CONSUMER_TLS
+#include <holdfast/tls.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -23,6 +26,12 @@ int main()
     // Created but not used: this links the code for Redis nodes.
     const holdfast::backend nodes = holdfast::redlock(
         {"redis://127.0.0.1:7001", "redis://127.0.0.1:7002", "redis://127.0.0.1:7003"});
+
+#ifdef CONSUMER_TLS
+    holdfast::redlock_options options;
+    options.tls = holdfast::tls();
+    const holdfast::backend secure = holdfast::redlock({"rediss://redis.example"}, options);
+#endif
 
     asio::io_context io;
     holdfast::locker locker(io.get_executor(), holdfast::memory());
