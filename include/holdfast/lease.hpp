@@ -18,6 +18,7 @@ namespace holdfast {
 
 namespace io {
 class engine;
+class performer;
 struct lock_terms;
 } // namespace io
 
@@ -153,6 +154,7 @@ public:
 
 private:
     friend class io::engine;
+    friend class io::performer;
     using error_handler = detail::any_handler<void(error_code)>;
     using release_handler = detail::any_handler<void(error_code, release_outcome)>;
 

@@ -15,16 +15,13 @@ std::shared_ptr<engine> engine::make(
     auto made = std::make_shared<engine>(std::move(executor), store, options);
     registry::of(made->executor_).add(*made);
     const std::lock_guard lock(made->mutex_);
-    made->schedule_turn(); // connects
+    made->performer_.schedule_turn(); // connects
     return made;
 }
 
 engine::engine(asio::any_io_executor executor, const backend& store, const locker_options& options)
     : executor_(std::move(executor)),
-      backend_(store.factory().make(entropy_.seed())),
-      core_(*backend_, entropy_, options, entropy_.seed()),
-      transports_(*this, *backend_, executor_),
-      timer_(std::make_unique<asio::steady_timer>(executor_))
+      performer_(*this, executor_, store, options)
 {}
 
 engine::~engine()
@@ -54,12 +51,12 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
         return refuse(op, errc::closed);
     op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
     operation& added = *op;
-    const core::slot_id id = operations_.add(std::move(op));
+    const core::slot_id id = performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
     wait = std::max(once ? terms->options.wait : wait, std::chrono::milliseconds(0));
-    added.about = core_.acquire(id, terms->what.name(), terms->lease, wait, once, now);
+    added.about = performer_.core().acquire(id, terms->what.name(), terms->lease, wait, once, now);
     attach_cancellation(added);
-    after_call(now);
+    performer_.after_call(now);
 }
 
 void engine::wait_lost(core::slot_id lease, error_handler&& handler)
@@ -69,12 +66,12 @@ void engine::wait_lost(core::slot_id lease, error_handler&& handler)
     if (abandoned_)
         return refuse(op, errc::not_held);
     operation& added = *op;
-    operations_.add(std::move(op));
-    if (const errc reason = core_.must_stop(lease); reason != errc{})
-        operations_.finish(added, reason);
+    performer_.operations().add(std::move(op));
+    if (const errc reason = performer_.core().must_stop(lease); reason != errc{})
+        performer_.operations().finish(added, reason);
     else
         attach_cancellation(added);
-    after_call(io::now());
+    performer_.after_call(io::now());
 }
 
 void engine::extend(core::slot_id lease, error_handler&& handler)
@@ -84,13 +81,13 @@ void engine::extend(core::slot_id lease, error_handler&& handler)
     if (abandoned_)
         return refuse(op, errc::not_held);
     operation& added = *op;
-    operations_.add(std::move(op));
+    performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
-    if (const errc reason = core_.extend(lease, now); reason != errc{})
-        operations_.finish(added, reason);
+    if (const errc reason = performer_.core().extend(lease, now); reason != errc{})
+        performer_.operations().finish(added, reason);
     else
         attach_cancellation(added);
-    after_call(now);
+    performer_.after_call(now);
 }
 
 void engine::release(core::slot_id lease, release_handler&& handler)
@@ -103,15 +100,15 @@ void engine::release(core::slot_id lease, release_handler&& handler)
         return refuse(op, errc::not_held);
     }
     auto& added = *op;
-    const core::slot_id id = operations_.add(std::move(op));
+    const core::slot_id id = performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
-    if (core_.release(lease, id, now)) {
+    if (performer_.core().release(lease, id, now)) {
         attach_cancellation(added);
     } else {
         added.set_result(release_outcome::expired);
-        operations_.finish(added, errc::not_held);
+        performer_.operations().finish(added, errc::not_held);
     }
-    after_call(now);
+    performer_.after_call(now);
 }
 
 void engine::drop(core::slot_id lease) noexcept
@@ -120,8 +117,8 @@ void engine::drop(core::slot_id lease) noexcept
     if (abandoned_)
         return;
     const core::time_point now = io::now();
-    if (core_.drop(lease, now))
-        after_call(now);
+    if (performer_.core().drop(lease, now))
+        performer_.after_call(now);
 }
 
 void engine::close(error_handler&& handler)
@@ -131,15 +128,15 @@ void engine::close(error_handler&& handler)
     if (abandoned_)
         return refuse(op, errc{});
     operation& added = *op;
-    operations_.add(std::move(op));
+    performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
-    if (closed_) {
-        operations_.finish(added, {});
+    if (performer_.is_closed()) {
+        performer_.operations().finish(added, {});
     } else {
         attach_cancellation(added);
-        core_.close(now);
+        performer_.core().close(now);
     }
-    after_call(now);
+    performer_.after_call(now);
 }
 
 void engine::close() noexcept
@@ -148,33 +145,33 @@ void engine::close() noexcept
     if (abandoned_)
         return;
     const core::time_point now = io::now();
-    core_.close(now);
-    after_call(now);
+    performer_.core().close(now);
+    performer_.after_call(now);
 }
 
 bool engine::alive(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return !left_to_parent_ && core_.alive(lease);
+    return !left_to_parent_ && performer_.core().alive(lease);
 }
 
 bool engine::held(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return !left_to_parent_ && core_.held(lease, io::now());
+    return !left_to_parent_ && performer_.core().held(lease, io::now());
 }
 
 core::time_point engine::valid_until(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    return core_.valid_until(lease);
+    return performer_.core().valid_until(lease);
 }
 
 locker_stats engine::stats()
 {
     const std::lock_guard lock(mutex_);
     locker_stats s;
-    core_.add_to(s);
+    performer_.core().add_to(s);
     return s;
 }
 
@@ -192,7 +189,7 @@ void engine::attach_cancellation(operation& op)
 void engine::cancel(core::slot_id id, asio::cancellation_type type)
 {
     const std::lock_guard lock(mutex_);
-    operation* const found = operations_.find(id);
+    operation* const found = performer_.operations().find(id);
     if (found == nullptr || abandoned_)
         return;
     operation& op = *found;
@@ -202,7 +199,7 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
     const core::time_point now = io::now();
     switch (op.kind) {
     case operation_kind::acquire:
-        if (!core_.cancel(op.about, only_total, now))
+        if (!performer_.core().cancel(op.about, only_total, now))
             return;
         static_cast<acquire_operation&>(op).set_result(lease());
         break;
@@ -215,8 +212,8 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
     case operation_kind::close:
         break;
     }
-    operations_.finish(op, asio::error::operation_aborted);
-    after_call(now);
+    performer_.operations().finish(op, asio::error::operation_aborted);
+    performer_.after_call(now);
 }
 
 void engine::leave_to_parent() noexcept
@@ -231,9 +228,7 @@ void engine::abandon() noexcept
     {
         const std::lock_guard lock(mutex_);
         abandoned_ = true;
-        transports_.clear();
-        timer_.reset();
-        orphans = operations_.take_all();
+        orphans = performer_.abandon();
     }
     orphans.clear(); // destroys handlers, and with them coroutines and their leases
 }

@@ -1,15 +1,12 @@
 #pragma once
 
-#include "core/alarm.hpp"
-#include "core/backend.hpp"
-#include "core/locker_core.hpp"
+#include "core/params.hpp"
 #include "core/slot_map.hpp"
 #include "io/clock.hpp"
-#include "io/entropy.hpp"
-#include "io/operation_table.hpp"
 #include "io/operations.hpp"
+#include "io/performer.hpp"
 #include "io/registry.hpp"
-#include "io/transports.hpp"
+#include "io/transport.hpp"
 
 #include <holdfast/backend.hpp>
 #include <holdfast/lease.hpp>
@@ -18,12 +15,10 @@
 #include <holdfast/stats.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace holdfast::io {
 
@@ -34,12 +29,9 @@ struct lock_terms {
     core::lease_params lease;
 };
 
-// Performs the decisions of the locker core with sockets, one timer and the users' handlers. Makes
-// no decisions.
-//
-// One mutex guards all members. Handlers run outside the mutex. An operation that finishes inside a
-// user's call is delivered in a later turn of the executor, never in that call. Requests made in
-// one turn are sent together, in one write for each node.
+// The calls of users, and all that happens meanwhile, under one mutex. Handlers run outside the
+// mutex. An operation that finishes inside a user's call is delivered in a later turn of the
+// executor, never in that call.
 //
 // Lives as long as anything is under way. If the execution context is destroyed first, `abandon()`
 // destroys the pending operations, as Asio's own services do.
@@ -71,8 +63,11 @@ public:
     locker_stats stats();
     const asio::any_io_executor& executor() const noexcept { return executor_; }
     // How long to wait for a node's answer. Constant, so no mutex is needed.
-    core::duration patience(core::duration ttl) const noexcept { return backend_->patience(ttl); }
-    core::duration longest_ttl() const noexcept { return backend_->longest_ttl(); }
+    core::duration patience(core::duration ttl) const noexcept
+    {
+        return performer_.backend().patience(ttl);
+    }
+    core::duration longest_ttl() const noexcept { return performer_.backend().longest_ttl(); }
 
     // For the library's own handlers: runs `action` under the mutex, then performs its consequences
     // and delivers finished operations.
@@ -83,8 +78,8 @@ public:
         if (abandoned_)
             return;
         action();
-        settle(io::now());
-        deliver_finished(lock);
+        performer_.settle(io::now());
+        performer_.deliver_finished(lock);
     }
 
 private:
@@ -104,37 +99,14 @@ private:
     // This is the copy in a child process: the leases belong to the parent.
     void leave_to_parent() noexcept override;
 
-    using acquire_operation = operation_of<lease>;
-    using error_operation = operation_of<>;
-    using release_operation = operation_of<release_outcome>;
-
     void attach_cancellation(operation& op);
     void cancel(core::slot_id id, asio::cancellation_type type);
-
-    void settle(core::time_point now);
-    void perform_effects();
-    void perform(const core::effect& e);
-    void arm_timer(core::time_point now);
-    void schedule_turn();
-    void turn();
-    void after_call(core::time_point now);
     template <class Operation>
     void refuse(std::unique_ptr<Operation>& op, errc reason);
-    void deliver_finished(std::unique_lock<std::mutex>& lock);
 
     std::mutex mutex_;
     const asio::any_io_executor executor_;
-    os_entropy entropy_;
-    std::unique_ptr<core::backend_core> backend_;
-    core::locker_core core_;
-    transports transports_;
-    std::unique_ptr<asio::steady_timer> timer_;
-    core::alarm alarm_;
-
-    operation_table operations_;
-    bool turn_scheduled_ = false;
-    bool late_ = false; // the core makes few attempts until the next turn
-    bool closed_ = false;
+    performer performer_;
     bool abandoned_ = false;
     bool left_to_parent_ = false;
 };

@@ -1,6 +1,8 @@
-// The turns of an engine: passing events to the core, performing its effects, calling handlers.
-#include "io/engine.hpp"
+#include "io/performer.hpp"
 
+#include "io/clock.hpp"
+
+#include <boost/asio/append.hpp>
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -14,8 +16,17 @@ constexpr core::duration slice = std::chrono::microseconds(500);
 
 } // namespace
 
-// Wakes the core and follows its connections until nothing changes, then performs its effects.
-void engine::settle(core::time_point now)
+performer::performer(transport_owner& owner, const asio::any_io_executor& executor,
+    const holdfast::backend& store, const locker_options& options)
+    : guarded_(owner),
+      executor_(executor),
+      backend_(store.factory().make(entropy_.seed())),
+      core_(*backend_, entropy_, options, entropy_.seed()),
+      transports_(owner, *backend_, executor_),
+      timer_(std::make_unique<asio::steady_timer>(executor_))
+{}
+
+void performer::settle(core::time_point now)
 {
     late_ = core_.note_lag(operations_.lag(now));
     core::time_point heard = now;
@@ -32,13 +43,13 @@ void engine::settle(core::time_point now)
     arm_timer(now);
 }
 
-void engine::perform_effects()
+void performer::perform_effects()
 {
     while (const auto e = core_.next_effect())
         perform(*e);
 }
 
-void engine::perform(const core::effect& e)
+void performer::perform(const core::effect& e)
 {
     switch (e.kind) {
     case core::effect_kind::acquired:
@@ -78,7 +89,7 @@ void engine::perform(const core::effect& e)
     }
 }
 
-void engine::arm_timer(core::time_point now)
+void performer::arm_timer(core::time_point now)
 {
     const core::time_point wanted = core_.wake_at();
     if (wanted == core::never && (transports_.empty() || closed_) && alarm_.is_set()) {
@@ -90,31 +101,24 @@ void engine::arm_timer(core::time_point now)
     if (!at)
         return;
     timer_->expires_at(to_steady(*at));
-    timer_->async_wait([self = shared_from_this()](error_code ec) {
-        if (ec)
-            return;
-        self->enter([&] { self->alarm_.clear(); }); // settle() does the rest
-    });
+    timer_->async_wait(guarded_([this](error_code ec) {
+        if (!ec)
+            alarm_.clear(); // settle() follows
+    }));
 }
 
-void engine::schedule_turn()
+void performer::schedule_turn()
 {
-    if (turn_scheduled_ || abandoned_)
+    if (std::exchange(turn_scheduled_, true))
         return;
-    turn_scheduled_ = true;
-    asio::post(executor_, [self = shared_from_this()] { self->turn(); });
-}
-
-void engine::turn()
-{
-    enter([&] {
+    auto turn = guarded_([this](error_code) {
         turn_scheduled_ = false;
         transports_.flush(io::now());
     });
+    asio::post(executor_, asio::append(std::move(turn), error_code()));
 }
 
-// Called at the end of a user's call. The remaining work and the handlers get a separate turn.
-void engine::after_call(core::time_point now)
+void performer::after_call(core::time_point now)
 {
     perform_effects();
     if (operations_.has_finished() || closed_ || core_.wake_at() <= now || transports_.has_output())
@@ -129,7 +133,7 @@ void engine::after_call(core::time_point now)
 // No handler is delayed by another that takes long or throws: before a handler runs, a turn is
 // scheduled for the rest, which another thread can take. A handler that throws ends this turn: an
 // executor may store the exception until then, and can store only one.
-void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
+void performer::deliver_finished(std::unique_lock<std::mutex>& lock)
 {
     if (!operations_.has_finished())
         return;
@@ -148,6 +152,14 @@ void engine::deliver_finished(std::unique_lock<std::mutex>& lock)
     } while (!thrown && operations_.has_finished() && io::now() < end);
     if (operations_.has_finished())
         schedule_turn();
+}
+
+std::vector<std::unique_ptr<operation>> performer::abandon() noexcept
+{
+    guarded_.dismiss();
+    transports_.clear();
+    timer_.reset();
+    return operations_.take_all();
 }
 
 } // namespace holdfast::io
