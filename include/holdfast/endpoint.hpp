@@ -6,6 +6,12 @@
 
 namespace holdfast {
 
+/// The login of a client. Secret: never log it.
+struct credentials {
+    std::string user{}; ///< empty: the default user
+    std::string password{};
+};
+
 /// The address and the credentials of one Redis node.
 ///
 /// Converts implicitly from a URL, so a list of strings is a list of endpoints:

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,13 @@ struct redlock_options {
     /// For nodes with the scheme `rediss`: `tls()` of <holdfast/tls.hpp>. Such nodes are refused
     /// without it, and it is refused if no node has that scheme.
     std::optional<stream_layer> tls{};
+
+    /// Asked for the credentials of a node each time a connection to it is opened, instead of those
+    /// in its URL: passwords that change, or that must not be in a URL. Called on a thread of the
+    /// locker's executor while the locker waits: it must return at once, and must not use the
+    /// locker. If it throws, the connection fails as `errc::authentication_failed`; the text of the
+    /// exception is not shown.
+    std::function<holdfast::credentials(const endpoint&)> credentials{};
 
     /// How long to wait for a node's answer to one request. 1 ms to 60 s. A slow node delays
     /// nothing while a majority is quicker. Default: ttl / 20 of the lock in question, but at least

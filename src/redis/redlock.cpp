@@ -100,6 +100,10 @@ redis::node_settings settings_of(const endpoint& node, const redlock_options& o)
     s.name = node.address();
     s.user = node.user();
     s.password = node.password();
+    if (o.credentials)
+        s.login = [node, ask = o.credentials] {
+            return ask(node);
+        };
     if (node.via() == endpoint::transport::tls)
         s.tls = o.tls->factory();
     s.client_name = o.client_name;

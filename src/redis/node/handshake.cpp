@@ -44,19 +44,20 @@ std::string_view find_in_info(std::string_view info, std::string_view key)
 
 } // namespace
 
-void handshake::start(const node_settings& settings, std::string& out)
+void handshake::start(const node_settings& settings, credentials login, std::string& out)
 {
     settings_ = &settings;
+    login_ = std::move(login);
     server_ = {};
     why_ = {};
     first_ = 0;
     expected_.assign(1, step::hello);
-    if (settings.password.empty()) {
+    if (login_.password.empty()) {
         resp::append_command(out, {"HELLO", "3"});
     } else {
         const std::string_view user =
-            settings.user.empty() ? std::string_view("default") : std::string_view(settings.user);
-        resp::append_command(out, {"HELLO", "3", "AUTH", user, settings.password});
+            login_.user.empty() ? std::string_view("default") : std::string_view(login_.user);
+        resp::append_command(out, {"HELLO", "3", "AUTH", user, login_.password});
     }
 }
 
@@ -67,11 +68,11 @@ void handshake::continue_from(step first, std::string& out)
     first_ = 0;
     expected_.clear();
     if (first == step::auth) { // the node has no HELLO: RESP2
-        if (!settings_->password.empty()) {
-            if (settings_->user.empty())
-                resp::append_command(out, {"AUTH", settings_->password});
+        if (!login_.password.empty()) {
+            if (login_.user.empty())
+                resp::append_command(out, {"AUTH", login_.password});
             else
-                resp::append_command(out, {"AUTH", settings_->user, settings_->password});
+                resp::append_command(out, {"AUTH", login_.user, login_.password});
             expect(step::auth);
         }
         resp::append_command(out, {"ROLE"});
@@ -352,7 +353,7 @@ handshake::outcome handshake::on_try(reply answer, std::string_view command)
 failure handshake::without_secrets(std::string_view error_text) const
 {
     std::string text(error_text);
-    if (const std::string& secret = settings_->password; !secret.empty()) {
+    if (const std::string& secret = login_.password; !secret.empty()) {
         constexpr std::string_view instead = "(hidden)";
         for (std::size_t at = text.find(secret); at != std::string::npos;
              at = text.find(secret, at + instead.size()))

@@ -23,7 +23,11 @@ public:
     enum class outcome : std::uint8_t { going_on, ready, failed };
 
     // Appends the first commands to `out`.
-    void start(const node_settings& settings, std::string& out);
+    void start(const node_settings& settings, credentials login, std::string& out);
+    void start(const node_settings& settings, std::string& out)
+    {
+        start(settings, {.user = settings.user, .password = settings.password}, out);
+    }
 
     // Takes the next reply; may append more commands.
     outcome on_reply(reply answer, core::time_point now, std::string& out);
@@ -83,6 +87,7 @@ private:
     outcome refuse_role(std::string_view role);
 
     const node_settings* settings_ = nullptr;
+    credentials login_;
     server_info server_;
     failure why_;
     std::vector<step> expected_; // the steps that were sent together, in order

@@ -42,7 +42,15 @@ void node_connection::opened(core::time_point now)
         return; // closed() will follow
     inbox_.reset(now);
     std::string greeting;
-    handshake_.start(settings_, greeting);
+    if (settings_.login) {
+        try {
+            handshake_.start(settings_, settings_.login(), greeting);
+        } catch (...) { // the program's own, which may have a secret in its text
+            return give_up({errc::authentication_failed, "the program gave no credentials"}, now);
+        }
+    } else {
+        handshake_.start(settings_, greeting);
+    }
     output_.append(greeting);
 }
 

@@ -4,7 +4,10 @@
 #include "core/stream_layer.hpp"
 #include "core/time.hpp"
 
+#include <holdfast/endpoint.hpp>
+
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +19,7 @@ struct node_settings {
     std::string name;                                        // the address as it may be logged
     std::shared_ptr<const core::stream_layer_factory> tls{}; // null: plain text
     std::string user, password;
+    std::function<credentials()> login{}; // if given, asked for them at each connection
     std::string client_name;
     std::string channel{};    // on which we are told of our turn; empty: not at all
     std::string unused_key{}; // a key of no client, to try commands on; empty: none is tried

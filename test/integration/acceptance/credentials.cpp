@@ -220,7 +220,7 @@ task outlive_a_rotation(scene& s, cluster& c, bool cut)
         expect_blamed(s.locker().stats(), address_of(node), "WRONGPASS", {right, "next-password"});
 }
 
-// The new password must come from the program: in this version, by a new locker.
+// Without redlock_options::credentials, the new password needs a new locker.
 BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_during_a_lease)
 {
     for (const bool cut : {false, true}) {
@@ -230,6 +230,59 @@ BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_during_a_lease)
         BOOST_TEST(c.empty_within(cut ? 3s : 0s));
         play(store_for(c, ":next-password"), 2, acquire_beside_a_fault);
     }
+}
+
+task follow_a_rotation(scene& s, cluster& c, std::string& present)
+{
+    lease held = co_await s.lock(0).acquire();
+    present = "next-password";
+    c.command({"CONFIG", "SET", "requirepass", present});
+    c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
+    const bool connected_again = co_await becomes_true([&s] {
+        const auto nodes = s.locker().stats().nodes;
+        return std::all_of(nodes.begin(), nodes.end(),
+            [](const node_stats& each) { return each.connected && each.connects == 2; });
+    });
+    BOOST_TEST(connected_again);
+    co_await held.extend();
+    BOOST_TEST(held.held());
+    co_await held.release();
+}
+
+BOOST_AUTO_TEST_CASE(row_18_a_provider_of_credentials_is_asked_at_each_connection)
+{
+    cluster c(3, {"--requirepass", right});
+    c.command({"AUTH", right});
+    std::string present(right);
+    std::vector<std::string> asked_for;
+    auto options = quick_options();
+    options.credentials = [&](const endpoint& node) {
+        asked_for.push_back(node.address());
+        return credentials{.password = present};
+    };
+    std::vector<endpoint> nodes;
+    for (const auto& node : c.nodes)
+        nodes.emplace_back(url_for(node, ":not-used"));
+    play(redlock(nodes, options), 1, [&](scene& s) { return follow_a_rotation(s, c, present); });
+    BOOST_TEST(asked_for.size() == 6u);
+    for (const auto& node : c.nodes)
+        BOOST_TEST(std::count(asked_for.begin(), asked_for.end(), address_of(node)) == 2);
+    BOOST_TEST(c.empty_within(0s));
+}
+
+BOOST_AUTO_TEST_CASE(row_17_a_provider_of_credentials_that_throws)
+{
+    cluster c(1, {"--requirepass", right});
+    auto options = quick_options();
+    options.credentials = [](const endpoint&) -> credentials {
+        throw std::runtime_error("the vault says s3cret");
+    };
+    play(redlock(endpoints(c.nodes), options), 1, [&](scene& s) -> task {
+        const error_code why = co_await fail_at_once(s.lock(0));
+        BOOST_TEST(why == errc::authentication_failed, why.message());
+        expect_blamed(s.locker().stats(), address_of(c.nodes[0]), "the program gave no credentials",
+            {"s3cret", "vault"});
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
