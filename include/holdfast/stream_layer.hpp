@@ -16,6 +16,10 @@ class stream_layer {
 public:
     /// For the library's own layers. Precondition: `factory` is not null.
     explicit stream_layer(std::shared_ptr<const core::stream_layer_factory> factory) noexcept;
+    // Moves copy: an object without a layer would mean plain text.
+    stream_layer(const stream_layer&) = default;
+    stream_layer& operator=(const stream_layer&) = default;
+    ~stream_layer() = default;
 
     const std::shared_ptr<const core::stream_layer_factory>& factory() const noexcept
     {

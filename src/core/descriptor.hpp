@@ -38,7 +38,8 @@ public:
     // names up with blocking calls, so the I/O layer does it. Empty for a unix socket.
     virtual void open(std::span<const std::string> addresses, time_point now) = 0;
     // The name could not be looked up, the socket could not be waited for, or `wants_open()` has
-    // become false. The library closes its socket.
+    // become false. The library closes its socket. `wants_open()` is false then, until a later
+    // wake() of the backend.
     virtual void closed(error_code why, time_point now) = 0;
 
     // The library's socket; -1 if it has none.
@@ -49,7 +50,8 @@ public:
 
     // What the library waits for.
     virtual readiness wants() const noexcept = 0;
-    // The socket is ready. An error of the socket is reported as `both`: the library finds it.
+    // The socket is ready. If it is readable, the library reads until there is nothing more. An
+    // error of the socket is reported as `both`: the library finds it.
     virtual void ready(readiness what, time_point now) = 0;
 
     // Whether flush() has something to do. Called at the end of a turn of the event loop: all

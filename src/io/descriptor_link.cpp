@@ -30,6 +30,7 @@ bool is_readable(int handle) noexcept
 descriptor_link::descriptor_link(
     transport_owner& owner, core::descriptor& served, const asio::any_io_executor& executor)
     : guarded_(owner),
+      looking_up_(owner),
       descriptor_(served),
       duplicate_(executor)
 {}
@@ -67,7 +68,7 @@ void descriptor_link::open(core::time_point now)
     if (!not_an_address)
         return descriptor_.open({&where.host, 1}, now);
     look_up_.start(duplicate_.get_executor(), where.host, where.port,
-        guarded_([this](error_code ec, const look_up::endpoints& found) {
+        looking_up_([this](error_code ec, const look_up::endpoints& found) {
             if (ec)
                 return broken(ec, io::now());
             std::vector<std::string> addresses;
@@ -117,8 +118,9 @@ void descriptor_link::on_ready(readiness what)
     waiting_ =
         static_cast<readiness>(static_cast<unsigned>(waiting_) & ~static_cast<unsigned>(what));
     // The library may not wait for this any more.
-    if (what == readiness::both || includes(descriptor_.wants(), what))
-        descriptor_.ready(what, now);
+    if (what != readiness::both && !includes(descriptor_.wants(), what))
+        return;
+    descriptor_.ready(what, now);
     if (includes(what, readiness::readable))
         read_until_ = now;
 }
@@ -132,6 +134,7 @@ void descriptor_link::flush(core::time_point now)
 void descriptor_link::close() noexcept
 {
     guarded_.dismiss();
+    looking_up_.dismiss();
     look_up_.forget();
     open_ = false;
     waiting_ = readiness::none;

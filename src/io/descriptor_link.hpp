@@ -39,6 +39,7 @@ private:
     void broken(error_code why, core::time_point now);
 
     handler_guard guarded_; // its handlers belong to the present duplicate
+    handler_guard looking_up_;
     core::descriptor& descriptor_;
     look_up look_up_;
     asio::posix::stream_descriptor duplicate_;

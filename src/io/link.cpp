@@ -60,8 +60,10 @@ bool link::follow(core::time_point now)
         state_ = state::opening;
         opener_.start(connection_.target(), connection_.opening_ends());
     } else {
-        close();
-        connection_.closed(asio::error::operation_aborted, now);
+        if (state_ == state::open)
+            flush(now); // a last message, for example an alert of TLS
+        if (state_ != state::closed)
+            broken(asio::error::operation_aborted, now);
     }
     return true;
 }

@@ -19,11 +19,14 @@ namespace {
     throw std::invalid_argument("holdfast: tls: " + what);
 }
 
+// The most that OpenSSL sends to the server.
+constexpr std::size_t longest_name = 255;
+
 // `done`: the result of an OpenSSL call.
 void require(int done, const std::string& what)
 {
     if (done != 1)
-        reject(what + ": " + latest_error().message());
+        reject(what + ": " + latest_error(false).message());
 }
 
 // The protocols in the form that the handshake has them.
@@ -42,6 +45,8 @@ std::string encoded(const std::vector<std::string>& protocols)
 // SSL_set_tlsext_host_name(), a macro with a cast of C.
 bool send_name(SSL* stream, const std::string& name)
 {
+    if (name.size() > longest_name)
+        return true; // the server chooses a certificate, which is verified as usual
     auto* const text = const_cast<char*>(name.c_str()); // is copied
     return SSL_ctrl(stream, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, text) == 1;
 }
@@ -52,6 +57,9 @@ context::context(tls_options options) : options_(std::move(options)), loaded_at_
 {
     if (options_.certificate_file.empty() != options_.key_file.empty())
         reject("certificate_file and key_file must be given together");
+    if (options_.server_name.size() > longest_name ||
+        options_.server_name.find('\0') != std::string::npos)
+        reject("server_name must have at most 255 bytes, and no zero byte");
     present_ = load();
 }
 
@@ -104,12 +112,13 @@ context::times context::changed() const
 ssl_stream context::start(const std::string& host) const
 {
     const std::lock_guard lock(mutex_);
-    if (times now = changed(); now != loaded_at_) {
+    if (times now = changed(); now != loaded_at_ && now != failed_at_) {
         try {
             present_ = load();
             loaded_at_ = std::move(now);
         } catch (const std::invalid_argument&) {
-            // Perhaps only one of the files has been replaced yet. The next connection tries again.
+            // Perhaps only one of the files has been replaced yet. The next change is tried again.
+            failed_at_ = std::move(now);
         }
     }
     ERR_clear_error();
@@ -117,7 +126,9 @@ ssl_stream context::start(const std::string& host) const
     if (!made)
         throw std::bad_alloc();
     SSL* const one = made.get();
-    const std::string& name = options_.server_name.empty() ? host : options_.server_name;
+    std::string name = options_.server_name.empty() ? host : options_.server_name;
+    if (name.ends_with('.')) // certificates have names without the final dot
+        name.pop_back();
     X509_VERIFY_PARAM* const checks = SSL_get0_param(one);
     X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (X509_VERIFY_PARAM_set1_ip_asc(checks, name.c_str()) != 1 &&

@@ -39,6 +39,7 @@ private:
     const tls_options options_;
     mutable std::mutex mutex_;
     mutable times loaded_at_;     // when each file had changed last
+    mutable times failed_at_;     // the same, when they could not be used
     mutable ssl_context present_; // SSL objects keep it alive
 };
 

@@ -17,8 +17,12 @@ namespace holdfast::tls_stream {
 
 namespace {
 
-// The most that is encrypted before it is sent.
-constexpr std::size_t most_at_once = 64 * 1024;
+// One record: the peer can read it only when all of it has arrived. So a request is never executed
+// before it is reported as written.
+constexpr std::size_t most_at_once = SSL3_RT_MAX_PLAIN_LENGTH;
+
+// More is not sent because the peer reads nothing.
+constexpr std::size_t most_unsent = 256 * 1024;
 
 } // namespace
 
@@ -53,7 +57,8 @@ void layer::closed(error_code why, core::time_point now)
     ssl_.reset();
     established_ = false;
     out_.clear();
-    out_begin_ = taken_ = 0;
+    out_begin_ = taken_ = taken_end_ = 0;
+    needs_input_ = false;
     inner_.closed(why, now);
 }
 
@@ -61,12 +66,15 @@ void layer::received(std::size_t n, core::time_point now)
 {
     if (error_)
         return;
+    needs_input_ = false;
     if (BIO_write(SSL_get_rbio(ssl_.get()), arrived_.data(), static_cast<int>(n)) !=
         static_cast<int>(n))
         throw std::bad_alloc();
     if (established_ || shake_hands(now))
         read(now);
     collect();
+    if (out_.size() - out_begin_ > most_unsent)
+        error_ = closed_by_server(); // it makes us answer, and reads nothing
 }
 
 // Whether the handshake has succeeded.
@@ -113,7 +121,7 @@ void layer::fail()
     const long verified = SSL_get_verify_result(ssl_.get());
     const bool checked = SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE;
     error_ = !established_ && checked && verified != X509_V_OK ? certificate_error(verified)
-                                                               : latest_error();
+                                                               : latest_error(established_);
 }
 
 // Takes what OpenSSL has to send.
@@ -129,12 +137,13 @@ void layer::collect()
 
 std::size_t layer::unsent() const noexcept
 {
-    return out_.size() - out_begin_ + (established_ && !error_ ? inner_.unsent() - taken_ : 0);
+    const bool may_take = established_ && !error_ && !needs_input_ && inner_.wants_open();
+    return out_.size() - out_begin_ + (may_take ? inner_.unsent() - taken_ : 0);
 }
 
 void layer::prepare_output()
 {
-    if (!established_ || error_ || taken_ != 0)
+    if (!established_ || error_ || needs_input_ || taken_ != 0 || !inner_.wants_open())
         return;
     inner_.prepare_output();
     const std::string_view plain = inner_.output().substr(0, most_at_once);
@@ -143,9 +152,14 @@ void layer::prepare_output()
     ERR_clear_error();
     if (SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &taken_) != 1) {
         taken_ = 0;
-        fail();
+        // It has read a part of another message, and goes on when the rest has arrived.
+        if (SSL_get_error(ssl_.get(), 0) == SSL_ERROR_WANT_READ)
+            needs_input_ = true;
+        else
+            fail();
     }
     collect();
+    taken_end_ = out_.size();
 }
 
 std::string_view layer::output() const noexcept
@@ -156,12 +170,15 @@ std::string_view layer::output() const noexcept
 void layer::written(std::size_t n, core::time_point now)
 {
     out_begin_ += n;
-    if (out_begin_ != out_.size())
-        return;
-    out_.clear();
-    out_begin_ = 0;
-    if (const std::size_t all = std::exchange(taken_, 0); all != 0)
-        inner_.written(all, now);
+    if (taken_ != 0 && out_begin_ >= taken_end_) {
+        const std::size_t all = std::exchange(taken_, 0);
+        if (inner_.wants_open()) // else it has forgotten its output
+            inner_.written(all, now);
+    }
+    if (out_begin_ == out_.size()) {
+        out_.clear();
+        out_begin_ = taken_end_ = 0;
+    }
 }
 
 } // namespace holdfast::tls_stream

@@ -12,7 +12,8 @@ namespace holdfast::tls_stream {
 
 // TLS between an inner connection and the I/O layer, over buffers in memory. The inner connection
 // is opened when the handshake has succeeded. Its bytes are encrypted when they are sent, so those
-// of one turn are in as few records as possible.
+// of one turn are in as few records as possible. One record is under way at a time: a record that
+// is sent in part tells the peer nothing, so its bytes count as written with its last one.
 class layer final : public core::connection {
 public:
     layer(core::connection& inner, std::shared_ptr<const context> shared, std::string host);
@@ -44,7 +45,9 @@ private:
     std::array<char, 16 * 1024> arrived_{};
     std::string out_; // encrypted
     std::size_t out_begin_ = 0;
-    std::size_t taken_ = 0; // bytes of the inner connection that are in `out_`
+    std::size_t taken_ = 0;     // bytes of the inner connection that are in `out_`
+    std::size_t taken_end_ = 0; // where the record of these ends
+    bool needs_input_ = false;  // before anything can be encrypted
 };
 
 } // namespace holdfast::tls_stream

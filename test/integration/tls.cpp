@@ -253,8 +253,9 @@ BOOST_AUTO_TEST_CASE(a_port_without_tls_is_told_apart)
     const std::string port = std::to_string(nodes.plain[0].port());
     redlock_options options = over_tls(trusting());
     options.connect_timeout = 200ms; // the server waits for the end of what it takes for a command
-    expect_refused(
-        redlock({"rediss://127.0.0.1:" + port}, options), errc::unreachable, "127.0.0.1:" + port);
+    expect_refused(redlock({"rediss://127.0.0.1:" + port}, options), errc::unreachable,
+        "127.0.0.1:" + port +
+            ": no connection within the connect timeout; does the port speak TLS?");
     expect_refused(redlock(nodes.urls("redis")), errc::unreachable, "; does the port speak TLS?");
 }
 
@@ -303,7 +304,7 @@ void expect_rejected(const tls_options& settings, std::string_view why)
 
 BOOST_AUTO_TEST_CASE(wrong_settings_are_rejected_at_once)
 {
-    expect_rejected({.ca_file = "/nowhere/ca.pem"}, "ca_file /nowhere/ca.pem");
+    expect_rejected({.ca_file = "/nowhere/ca.pem"}, "ca_file /nowhere/ca.pem: No such file");
     expect_rejected({.ca_file = own.key}, "ca_file");
     expect_rejected({.certificate_file = own.certificate}, "must be given together");
     expect_rejected({.certificate_file = own.certificate, .key_file = own.certificate}, "key_file");
@@ -311,6 +312,7 @@ BOOST_AUTO_TEST_CASE(wrong_settings_are_rejected_at_once)
     expect_rejected(
         {.certificate_file = own.certificate, .key_file = another.key}, "key_file " + another.key);
     expect_rejected({.alpn = {"h2", ""}}, "1 to 255 bytes");
+    expect_rejected({.server_name = std::string(256, 'a')}, "server_name");
     BOOST_CHECK_THROW(redlock({"redis://127.0.0.1"}, over_tls(trusting())), std::invalid_argument);
 }
 

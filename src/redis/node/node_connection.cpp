@@ -17,7 +17,11 @@ node_connection::node_connection(
 void node_connection::wake(core::time_point now)
 {
     if (schedule_.wake(now))
-        give_up({errc::no_reply, "no connection within the connect timeout"}, now);
+        give_up(
+            {errc::no_reply,
+                settings_.tls ? "no connection within the connect timeout; does the port speak TLS?"
+                              : "no connection within the connect timeout"},
+            now);
 }
 
 void node_connection::give_up(failure why, core::time_point now)
@@ -57,7 +61,7 @@ void node_connection::opened(core::time_point now)
 void node_connection::closed(error_code why, core::time_point now)
 {
     std::string text = why.message();
-    if (schedule_.is_open() && !schedule_.is_ready() && inbox_.is_silent() &&
+    if (!settings_.tls && schedule_.is_open() && !schedule_.is_ready() && inbox_.is_silent() &&
         why != boost::system::errc::operation_canceled)
         text += " before the first answer; does the port speak TLS?";
     const auto tls_failed = make_error_code(errc::tls_failed);

@@ -16,7 +16,7 @@ node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::durat
 {
     quarantine_ends_.fill(core::long_ago);
     for (node_settings& settings : nodes) {
-        const auto tls = std::move(settings.tls);
+        const auto tls = settings.tls;
         const std::string host = settings.where.host;
         sessions_.push_back(std::make_unique<node_session>(
             sessions_.size(), std::move(settings), owner, jitter.next()));

@@ -160,6 +160,45 @@ BOOST_AUTO_TEST_CASE(bytes_are_reported_as_written_when_all_of_their_record_is)
     BOOST_TEST(layer->unsent() == 0u);
 }
 
+// The peer can read the first record before the others are sent. So its bytes count as written at
+// once: a lease must not count from a later time.
+BOOST_AUTO_TEST_CASE(each_record_is_reported_as_written_alone)
+{
+    exchange_all(1000);
+    inner.waiting = std::string(40'000, 'x');
+    while (inner.sent < 40'000u) {
+        layer->prepare_output();
+        const std::string next(layer->output());
+        const std::string all_but_one = next.substr(0, next.size() - 1);
+        const std::size_t before = inner.sent;
+        layer->written(all_but_one.size(), at);
+        server.take(all_but_one);
+        BOOST_TEST(inner.sent == before);
+        BOOST_TEST(server.input.size() == before);
+        layer->written(1, at);
+        server.take(next.substr(next.size() - 1));
+        BOOST_TEST(inner.sent == server.input.size());
+    }
+}
+
+// The inner connection forgets its output when it gives up, while a record of it is under way.
+BOOST_AUTO_TEST_CASE(a_record_that_is_sent_after_its_connection_was_given_up)
+{
+    exchange_all(1000);
+    inner.waiting = "request";
+    layer->prepare_output();
+    const std::size_t size = layer->output().size();
+    layer->written(size - 1, at);
+    inner.waiting.clear();
+    inner.wanted = false;
+    BOOST_TEST(layer->unsent() == 1u);
+    layer->written(1, at);
+    layer->prepare_output();
+    BOOST_TEST(layer->output().empty());
+    BOOST_TEST(inner.sent == 0u);
+    BOOST_TEST(layer->unsent() == 0u);
+}
+
 // What gathers while a record is under way is sent in the next one. More than one record holds is
 // sent in several.
 BOOST_AUTO_TEST_CASE(bytes_that_come_later_follow_in_order)
