@@ -16,9 +16,7 @@ namespace holdfast::test {
 struct subject {
     const char* name;
 
-    // What it can do beyond the contract. A case that needs one of these names it in `applies()`.
     bool has_tokens; ///< leases carry a fencing token
-    bool queues;     ///< waiters of different lockers are served in the order of their arrival
 
     /// Returns the same store each time. Servers are started at the first use and run until the
     /// end.
@@ -34,15 +32,6 @@ const std::vector<subject>& every_backend();
 inline backend any_backend()
 {
     return memory();
-}
-
-/// Whether a case applies to a backend that lacks a capability. If not, the log says what the case
-/// needs.
-inline bool applies(const subject& each, bool subject::*capability, const char* needed)
-{
-    if (!(each.*capability))
-        BOOST_TEST_MESSAGE("does not apply to \"" << each.name << "\": needs " << needed);
-    return each.*capability;
 }
 
 /// Short, so that tests wait little, but long enough for a busy machine to renew in time.

@@ -58,14 +58,11 @@ backend fenced_redlock()
 const std::vector<subject>& every_backend()
 {
     static const std::vector<subject> all{
-        {.name = "memory", .has_tokens = true, .queues = false, .make = in_memory},
-        {.name = "one node", .has_tokens = false, .queues = true, .make = plain_redlock<1>},
-        {.name = "three nodes", .has_tokens = false, .queues = true, .make = plain_redlock<3>},
-        {.name = "five nodes", .has_tokens = false, .queues = true, .make = plain_redlock<5>},
-        {.name = "three nodes, fenced",
-            .has_tokens = true,
-            .queues = true,
-            .make = fenced_redlock<3>},
+        {.name = "memory", .has_tokens = true, .make = in_memory},
+        {.name = "one node", .has_tokens = false, .make = plain_redlock<1>},
+        {.name = "three nodes", .has_tokens = false, .make = plain_redlock<3>},
+        {.name = "five nodes", .has_tokens = false, .make = plain_redlock<5>},
+        {.name = "three nodes, fenced", .has_tokens = true, .make = fenced_redlock<3>},
     };
     return all;
 }
