@@ -71,6 +71,19 @@ void with_locker(const backend& store, Body body)
     run_until(io, [&closed] { return closed; });
 }
 
+// Waits until each node has been connected to `times` times.
+task connect_to_all(locker& all, std::uint64_t times)
+{
+    const auto done = [&all, times] {
+        const auto nodes = all.stats().nodes;
+        return std::all_of(nodes.begin(), nodes.end(),
+            [times](const node_stats& each) { return each.connected && each.connects == times; });
+    };
+    for (const auto end = steady::now() + 10s; !done() && steady::now() < end;)
+        co_await pause(2ms);
+    BOOST_REQUIRE_MESSAGE(done(), describe_nodes(all.stats()));
+}
+
 task acquire_and_release(locker& all)
 {
     lock what(all, "resource");
@@ -181,18 +194,12 @@ BOOST_AUTO_TEST_CASE(connections_that_break_are_replaced_and_a_lease_survives)
 {
     tls_nodes nodes(3, signers, own);
     with_locker(redlock(nodes.urls(), over_tls(trusting())), [&](locker& all) -> task {
-        lock what(all, "resource", {.ttl = 10s});
+        lock what(all, "resource", {.ttl = 30s});
         lease held = co_await what.acquire();
+        co_await connect_to_all(all, 1);
         for (redis_server& each : nodes.plain)
             each.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
-        const auto connected_again = [&all] {
-            const auto each = all.stats().nodes;
-            return std::all_of(each.begin(), each.end(),
-                [](const node_stats& node) { return node.connected && node.connects == 2; });
-        };
-        for (const auto end = steady::now() + 2s; !connected_again() && steady::now() < end;)
-            co_await pause(2ms);
-        BOOST_TEST(connected_again());
+        co_await connect_to_all(all, 2);
         co_await held.extend();
         BOOST_TEST(held.held());
         co_await held.release();

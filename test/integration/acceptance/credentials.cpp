@@ -234,6 +234,7 @@ BOOST_AUTO_TEST_CASE(row_18_a_password_that_is_changed_during_a_lease)
 
 task follow_a_rotation(scene& s, cluster& c, std::string& present)
 {
+    co_await connect_all(s.locker());
     lease held = co_await s.lock(0).acquire();
     present = "next-password";
     c.command({"CONFIG", "SET", "requirepass", present});
