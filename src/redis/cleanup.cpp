@@ -115,7 +115,10 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     const resp::value& v = answer.front();
     if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
         nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
-        remove(r.reference, node, false, now); // the key must go in any case
+        // The key must go in any case.
+        nodes_.send(node, dialect_.common().remove(*c, false),
+            {.reference = r.reference, .kind = request_kind::remove, .follows = true, .sent = now});
+        sent(*c, node);
     } else if (v.kind == resp::value_kind::integer) {
         note_deletion(*c, node, r, v.integer, now);
     } else if (v.kind != resp::value_kind::error) { // an error leaves the key to its ttl

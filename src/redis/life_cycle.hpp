@@ -44,7 +44,7 @@ public:
     // A node says that it has handed its key off to the claim.
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
     // A request of the claim was sent late: the ttl of what it stores on a node counts from then
-    // on, and the timeout too, unless the script of the request is only said again.
+    // on, and the timeout too, unless it only repeats or follows an earlier request.
     void on_sent_late(core::claim_id id, bool again, core::time_point now);
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);

@@ -126,7 +126,7 @@ void reply_router::on_sent_late(std::size_t, const request& r, time_point now)
     case request_kind::owner:
         return; // stores nothing on the node
     default:
-        return life_.on_sent_late(r.reference, r.by_text, now);
+        return life_.on_sent_late(r.reference, r.by_text || r.follows, now);
     }
 }
 

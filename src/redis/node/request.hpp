@@ -39,6 +39,7 @@ struct request {
     std::uint32_t bytes = 0;     // of the command; the session's own
     request_kind kind{};
     bool by_text = false;    // the script is sent in full, because the node had forgotten it
+    bool follows = false;    // another request of the same step, which the node has refused
     core::time_point sent{}; // when it was queued; later, when its last byte was sent
 };
 

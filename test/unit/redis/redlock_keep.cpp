@@ -307,4 +307,29 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_sent_again_late_does_not_extend_a_release)
     BOOST_TEST(c.events() == "7 unconfirmed");
 }
 
+// A node that cannot hand off the key is asked to delete it instead. That is part of the release,
+// too.
+BOOST_AUTO_TEST_CASE(a_deletion_that_follows_a_refusal_late_does_not_extend_a_release)
+{
+    model_cluster c(1);
+    c.run();
+    const auto id = c.acquire(7);
+    model_node& node = c.nodes[0];
+    node.errors["PASS"] = "OOM command not allowed";
+    node.silent = true;
+    c.core->release(id, c.now);
+    c.run();
+    c.now += 30ms;
+    node.silent = false;
+    node.deaf = true;
+    c.run(); // the node refuses; the deletion waits
+    c.now += 15ms;
+    node.deaf = false;
+    node.silent = true;
+    c.pass(4ms);
+    BOOST_TEST(c.events() == "");
+    c.pass(1ms);
+    BOOST_TEST(c.events() == "7 unconfirmed");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
