@@ -5,9 +5,8 @@
 #include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -87,23 +86,15 @@ void write(const certificates::pair& to, const std::string& name, const std::str
 } // namespace
 
 certificates::certificates()
+    : authority_{folder_.path() + "/authority.crt", folder_.path() + "/authority.key"}
 {
-    std::string folder = std::filesystem::temp_directory_path() / "holdfast-certificates-XXXXXX";
-    folder_ = require(::mkdtemp(folder.data()));
-    authority_ = {folder_ + "/authority.crt", folder_ + "/authority.key"};
     write(authority_, "authority of tests", {}, 1, nullptr);
-}
-
-certificates::~certificates()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
 }
 
 certificates::pair certificates::issue(
     std::string_view name, const std::string& names, long last_day)
 {
-    const std::string path = folder_ + "/" + std::string(name);
+    const std::string path = folder_.path() + "/" + std::string(name);
     pair made{path + ".crt", path + ".key"};
     write(made, std::string(name), names, last_day, &authority_);
     return made;

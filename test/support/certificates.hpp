@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/temporary_folder.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -9,9 +11,6 @@ namespace holdfast::test {
 class certificates {
 public:
     certificates();
-    certificates(const certificates&) = delete;
-    certificates& operator=(const certificates&) = delete;
-    ~certificates();
 
     struct pair {
         std::string certificate, key; ///< PEM files
@@ -25,8 +24,8 @@ public:
     pair issue(std::string_view name, const std::string& names, long last_day = 1);
 
 private:
+    temporary_folder folder_{"certificates"};
     pair authority_;
-    std::string folder_;
 };
 
 } // namespace holdfast::test

@@ -225,9 +225,9 @@ private:
 };
 
 struct descriptor_fixture {
-    explicit descriptor_fixture(const std::string& host = "127.0.0.1") : library(server, host)
+    explicit descriptor_fixture(const std::string& host = "127.0.0.1") : client(server, host)
     {
-        locker.emplace(io.get_executor(), backend(std::make_shared<fake_factory>(library)));
+        locker.emplace(io.get_executor(), backend(std::make_shared<fake_factory>(client)));
     }
 
     // Handlers alternate with the server until `done()`.
@@ -278,7 +278,7 @@ struct descriptor_fixture {
 
     asio::io_context io;
     fake_server server;
-    fake_library library;
+    fake_library client;
     std::optional<holdfast::locker> locker;
 };
 
@@ -291,20 +291,20 @@ BOOST_AUTO_TEST_CASE(locks_work_over_a_library_that_owns_its_socket)
     BOOST_TEST(a.held());
     BOOST_TEST(f.server.held['A']);
     f.expect_refused("A");
-    BOOST_TEST(f.library.opened_with == std::vector<std::string>{"127.0.0.1"});
+    BOOST_TEST(f.client.opened_with == std::vector<std::string>{"127.0.0.1"});
     BOOST_TEST(f.server.sockets == 2); // the second one had the number of the first one
     f.give_back(std::move(a));
     BOOST_TEST(!f.server.held['A']);
     f.close();
-    BOOST_TEST(f.library.handle() == -1);
-    BOOST_TEST(f.library.why == asio::error::operation_aborted);
+    BOOST_TEST(f.client.handle() == -1);
+    BOOST_TEST(f.client.why == asio::error::operation_aborted);
 }
 
 BOOST_AUTO_TEST_CASE(requests_of_one_turn_are_sent_together)
 {
     descriptor_fixture f;
     f.give_back(f.take("A"));
-    const int before = f.library.flushes;
+    const int before = f.client.flushes;
     int granted = 0;
     std::vector<lease> leases;
     for (const char* const name : {"A", "B", "C"})
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(requests_of_one_turn_are_sent_together)
             leases.push_back(std::move(got));
         });
     f.serve_until([&] { return granted == 3; });
-    BOOST_TEST(f.library.flushes == before + 1);
+    BOOST_TEST(f.client.flushes == before + 1);
     while (!leases.empty()) {
         f.give_back(std::move(leases.back()));
         leases.pop_back();
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_broken_socket_is_found_by_the_library_and_replaced)
     descriptor_fixture f;
     f.give_back(f.take("A"));
     f.server.hang_up();
-    f.serve_until([&] { return f.library.breaks == 1 && f.server.sockets == 4; });
+    f.serve_until([&] { return f.client.breaks == 1 && f.server.sockets == 4; });
     f.give_back(f.take("B"));
     f.close();
 }
@@ -336,9 +336,9 @@ BOOST_AUTO_TEST_CASE(a_name_that_cannot_be_looked_up_closes_the_library)
     descriptor_fixture f("one.holdfast.invalid");
     {
         const auto work = asio::make_work_guard(f.io); // a look-up alone is no work
-        f.serve_until([&] { return !f.library.wanted; });
+        f.serve_until([&] { return !f.client.wanted; });
     }
-    BOOST_TEST(bool(f.library.why));
+    BOOST_TEST(bool(f.client.why));
     BOOST_TEST(f.server.sockets == 0);
     f.close();
 }
