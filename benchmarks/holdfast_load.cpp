@@ -3,6 +3,9 @@
 #include "connected.hpp"
 
 #include <holdfast/holdfast.hpp>
+#ifdef HOLDFAST_WITH_TLS
+#include <holdfast/tls.hpp>
+#endif
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -131,6 +134,13 @@ holdfast::redlock_options options_for(const load& wanted)
     if (wanted.fenced) {
         options.fencing = holdfast::fencing::on;
         options.fence.first_deployment = true; // the servers are new
+    }
+    if (!wanted.ca_file.empty()) {
+#ifdef HOLDFAST_WITH_TLS
+        options.tls = holdfast::tls({.ca_file = wanted.ca_file});
+#else
+        throw std::invalid_argument("--ca-file: built without TLS");
+#endif
     }
     return options;
 }

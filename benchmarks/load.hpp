@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct load {
     bool fenced = false;  // with fencing tokens; the nodes must never have had unfenced locks
     std::size_t threads = 1;
     bool locker_each = false; // each thread has its own locker; otherwise all share one
+    std::string ca_file{};    // for nodes over TLS
 };
 
 // The result in the time `length` after the warm-up.

@@ -62,15 +62,19 @@ clang_version() {
     echo 16 # apt-get will report that it is missing
 }
 
-# A script that needs Clang sets this to yes.
+# A script that needs Clang for fuzzing sets this to yes.
 with_clang=no
+
+# A script that needs other packages adds them.
+more_packages=()
 
 missing_packages() {
     local boost clang package packages
     boost=$(boost_suffix)
-    packages=(g++ cmake ninja-build redis-server valgrind
-        libssl-dev
-        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev")
+    packages=(g++ cmake ninja-build redis-server valgrind pkg-config dpkg-dev file curl
+        libssl-dev liblua5.1-0-dev libcli11-dev doxygen mandoc python3-prometheus-client
+        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev"
+        "${more_packages[@]}")
     if [[ $with_clang == yes ]]; then
         clang=$(clang_version)
         packages+=("clang-$clang" "libclang-rt-$clang-dev")
@@ -109,10 +113,14 @@ install_missing() {
     say "installing: ${missing[*]}"
     # With --no-remove, apt-get fails instead of removing installed packages.
     without_services as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}"
-    if [[ " ${missing[*]} " == *" redis-server "* && -d /run/systemd/system ]]; then
-        as_root systemctl disable --quiet redis-server.service || true
-    fi
+        apt-get install -q -y --no-install-recommends --no-remove -o DPkg::Lock::Timeout=120 "${missing[@]}" ||
+        return
+    local service
+    for service in redis-server postgresql etcd-server; do
+        if [[ " ${missing[*]} " == *" $service "* && -d /run/systemd/system ]]; then
+            as_root systemctl disable --quiet "${service/etcd-server/etcd}.service" || true
+        fi
+    done
 }
 
 # configure <folder> <cmake argument>...: configures a build folder. CMAKE_ARGS come last.

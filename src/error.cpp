@@ -24,7 +24,8 @@ const char* describe(errc e) noexcept
     case errc::tls_failed:
         return "the TLS handshake with a node failed";
     case errc::misconfigured_node:
-        return "a node is not an independent primary, or other clients use it with other settings";
+        return "a node is not set up for locks: it is not an independent primary, evicts keys, or "
+               "is used with other settings";
     case errc::protocol_error:
         return "a node violates the protocol";
     case errc::fencing_unavailable:
@@ -40,7 +41,11 @@ const char* describe(errc e) noexcept
     case errc::no_random_bits:
         return "the operating system provided no random bits";
     case errc::closed:
-        return "the locker is closed";
+        return "the locker is closed, or is draining; or the batcher is closed";
+    case errc::batch_failed:
+        return "the body of the batch threw an exception";
+    case errc::wrong_reply_count:
+        return "the body of the batch gave another number of replies than it had requests";
     }
     return "unknown error";
 }
@@ -69,6 +74,8 @@ condition group_of(errc e) noexcept
     case errc::key_conflict:
         return condition::misconfigured;
     case errc::closed:
+    case errc::batch_failed:
+    case errc::wrong_reply_count:
         break;
     }
     return condition{};
@@ -89,14 +96,20 @@ const char* describe(condition c) noexcept
     return "unknown condition";
 }
 
+// Random numbers identify the categories. So errors are equal in a program whose modules have a
+// copy of this library each, linked statically.
 class category final : public boost::system::error_category {
 public:
+    category() noexcept : error_category(0x8c1f'52d7'0b3e'96a4) {}
+
     const char* name() const noexcept override { return "holdfast"; }
     std::string message(int value) const override { return describe(static_cast<errc>(value)); }
 };
 
 class grouping final : public boost::system::error_category {
 public:
+    grouping() noexcept : error_category(0x3a75'e1c8'f496'0d2b) {}
+
     const char* name() const noexcept override { return "holdfast.condition"; }
     std::string message(int value) const override
     {

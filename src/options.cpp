@@ -47,10 +47,13 @@ core::lease_params core::terms_of(const lock_options& o)
     t.guard = o.guard ? core::duration(*o.guard)
                       : std::max<core::duration>(50ms, core::duration(o.ttl) / 20);
     t.max_hold = o.max_hold;
+    t.min_hold_ms = static_cast<std::uint32_t>(o.min_hold.count());
     t.handoff_time = o.handoff_time ? core::duration(*o.handoff_time) : core::duration(o.ttl) / 4;
     t.handoff_limit = o.handoff_limit;
-    t.polling_window_ms = static_cast<std::uint32_t>(o.polling_window.count());
+    t.polling_window_ms = static_cast<std::uint16_t>(o.polling_window.count());
     t.renews = o.renewal == renewal::automatic;
+    t.fails_fast = o.fail_fast;
+    t.max_waiters = o.max_waiters;
     return t;
 }
 
@@ -69,6 +72,7 @@ void check(const lock_options& o)
         reject("wait is " + in_ms(o.wait) + "; it must not be negative");
     if (o.max_hold <= 0ms)
         reject("max_hold is " + in_ms(o.max_hold) + "; it must be positive");
+    check_range("min_hold", o.min_hold, 0ms, std::min(o.ttl, o.max_hold));
     if (o.drift)
         check_range("drift", *o.drift, 0ms, o.ttl);
     if (o.guard)
@@ -76,6 +80,8 @@ void check(const lock_options& o)
     if (o.handoff_time)
         check_range("handoff_time", *o.handoff_time, 0ms, longest_ttl);
     check_range("polling_window", o.polling_window, 0ms, longest_polling_window);
+    if (o.max_waiters == 0)
+        reject("max_waiters is 0; it must be at least 1");
     if (o.renewal != renewal::automatic && o.renewal != renewal::manual)
         reject("renewal is neither automatic nor manual");
 
@@ -99,6 +105,8 @@ void check(const locker_options& o)
     check_range("retry_max", o.retry_max, o.retry_min, 1h);
     if (o.max_waiting == 0)
         reject("max_waiting is 0; it must be at least 1");
+    if (o.event_level < event_level::debug || o.event_level > event_level::error)
+        reject("event_level is neither debug, info, warning nor error");
 }
 
 } // namespace holdfast

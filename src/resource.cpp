@@ -10,6 +10,8 @@ namespace {
 
 // The name of a resource with one of these endings is a key of its queue on Redis nodes.
 constexpr std::string_view reserved_endings[] = {":holdfast:queue", ":holdfast:open"};
+// And with this beginning, that of a client record.
+constexpr std::string_view reserved_beginning = "holdfast:client:";
 
 } // namespace
 
@@ -20,6 +22,10 @@ resource::resource(std::string name) : name_(std::move(name))
     if (name_.size() > max_size)
         throw std::invalid_argument("holdfast: a resource name of " + std::to_string(name_.size()) +
                                     " bytes; at most " + std::to_string(max_size) + " are allowed");
+    if (name_.starts_with(reserved_beginning))
+        throw std::invalid_argument("holdfast: a resource name must not begin with \"" +
+                                    std::string(reserved_beginning) +
+                                    "\": such names are reserved for client records");
     for (const std::string_view ending : reserved_endings) {
         if (name_.ends_with(ending))
             throw std::invalid_argument("holdfast: a resource name must not end in \"" +

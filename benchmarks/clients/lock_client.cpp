@@ -31,6 +31,7 @@ void run(int argc, char** argv)
     std::string client = "holdfast";
     bool shared = false, fresh = false, fenced = false, locker_each = false;
     std::size_t threads = 1;
+    std::string ca_file;
     benchmark::load_options options("lock_client");
     options.add()("client", boost::program_options::value(&client)->default_value(client),
         "holdfast or wire_limit");
@@ -45,6 +46,9 @@ void run(int argc, char** argv)
         "number of threads that run the locker");
     options.add()("locker-each", boost::program_options::bool_switch(&locker_each),
         "each thread has its own locker; otherwise all share one");
+    options.add()("ca-file",
+        boost::program_options::value(&ca_file)->default_value(ca_file)->value_name("FILE"),
+        "the certificate of the authority of nodes over TLS");
     if (!options.parse(argc, argv))
         return;
     benchmark::load wanted = options.wanted();
@@ -53,6 +57,7 @@ void run(int argc, char** argv)
     wanted.fenced = fenced;
     wanted.threads = threads;
     wanted.locker_each = locker_each;
+    wanted.ca_file = ca_file;
     benchmark::print(benchmark::figures(measure(client, wanted, options.nodes())));
 }
 

@@ -1,21 +1,13 @@
 #pragma once
 
+#include "quantile.hpp"
+
 #include <boost/json/object.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace benchmark {
-
-inline double quantile(std::vector<float>& values, double part)
-{
-    const auto place = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1));
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
-    std::nth_element(values.begin(), at, values.end());
-    return static_cast<double>(*at);
-}
 
 // Adds the median, the 99th percentile and the maximum; adds nothing if there are no values.
 inline void add_quantiles(

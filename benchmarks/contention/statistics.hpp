@@ -1,24 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace contention {
-
-/// The smallest value that is not below the given part of all values; 0 if there are none.
-inline double quantile(std::vector<double> values, double part)
-{
-    if (values.empty())
-        return 0;
-    const auto last = values.size() - 1;
-    const auto place =
-        std::min(last, static_cast<std::size_t>(part * static_cast<double>(values.size())));
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-}
 
 inline double median(std::vector<double> values)
 {

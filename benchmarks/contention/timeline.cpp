@@ -1,5 +1,6 @@
 #include "timeline.hpp"
 
+#include "quantile.hpp"
 #include "statistics.hpp"
 
 #include <algorithm>
@@ -44,8 +45,8 @@ timeline put_in_order(
     t.smallest_share = ratio(static_cast<double>(*fewest), equal);
     t.largest_share = ratio(static_cast<double>(*most), equal);
     t.median_gap_ms = median(gaps) / 1e6;
-    t.p99_gap_ms = quantile(gaps, 0.99) / 1e6;
-    t.max_gap_ms = quantile(gaps, 1) / 1e6;
+    t.p99_gap_ms = benchmark::quantile(gaps, 0.99) / 1e6;
+    t.max_gap_ms = benchmark::quantile(gaps, 1) / 1e6;
     return t;
 }
 

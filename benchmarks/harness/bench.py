@@ -12,15 +12,17 @@ from pathlib import Path
 
 import contention
 import curves
+import orders
 import overload
 import plots
+import recipes
 import report
 import rows
 from programs import Nodes, peers
 
 
 class Plan:
-    """The amount of work: about fourteen minutes, or about three with --quick."""
+    """The amount of work: about twenty minutes, or about five with --quick."""
 
     def __init__(self, arguments):
         quick = arguments.quick
@@ -75,7 +77,7 @@ def write(folder, plan, all_rows, table, all_curves, draw):
 
 def row_numbers(text):
     numbers = {int(word) for word in text.split(",")}
-    if not numbers <= set(range(1, 15)):
+    if not numbers <= {*range(1, 15), 19, 21, *recipes.ROWS}:
         raise ValueError
     return numbers
 
@@ -86,7 +88,7 @@ def parse():
     parser.add_argument("--out", type=Path, required=True, help="the folder for the figures")
     parser.add_argument("--modules", type=Path, help="node_modules with redlock and ioredis")
     parser.add_argument("--quick", action="store_true",
-                        help="about three minutes instead of fourteen")
+                        help="about five minutes instead of twenty")
     parser.add_argument("--rows", type=row_numbers, metavar="N,...",
                         help="only these rows and their plots")
     parser.add_argument("--no-plots", action="store_true", help="only the tables")
@@ -106,7 +108,9 @@ def main():
         say(begin, "rows 1 to 3, and other libraries")
         all_rows, table = rows.rows_1_to_3(plan)
     for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
-                            (11, rows.threads)):
+                            (11, rows.threads), (19, orders.row_19),
+                            (21, rows.row_21),
+                            *((number, recipes.measured(number)) for number in recipes.ROWS)):
         if plan.wants(number):
             say(begin, f"row {number}")
             all_rows.append(measure(plan))

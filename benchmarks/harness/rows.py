@@ -136,6 +136,33 @@ def row_9(plan):
         Measure("the same, each resource used for the first time", more["fresh"], "<", 1, "%")])
 
 
+def row_21(plan):
+    client = holdfast(plan.build)
+    with Nodes(plan.build, "--tls") as nodes:
+        def run(concurrency, urls, **options):
+            latency = {"latency": True} if concurrency == 1 else {}
+            return lambda: client.run(urls, concurrency, plan.run_ms, **latency, **options)
+
+        options = {"ca-file": nodes.ca_file}
+        several, one = (interleaved({"plain": run(n, nodes.servers),
+                                     "tls": run(n, nodes.tls, **options)}, plan.repetitions)
+                        for n in (256, 1))
+    rates, cpu = ({name: of(several, name, figure) for name in several}
+                  for figure in ("rate", "cpu_us"))
+    latency = {name: of(one, name, "cycle_us_p50") for name in one}
+    return Row(21, "rows 1 to 3 over TLS", [
+        Measure("256 coroutines: locks/s, ratio to plain text", ratios(rates["tls"], rates["plain"]),
+                None, None, absolute=f"{many(median(rates['tls']))} and "
+                f"{many(median(rates['plain']))} locks/s"),
+        Measure("256 coroutines: CPU of the client, ratio to plain text",
+                ratios(cpu["tls"], cpu["plain"]), None, None,
+                absolute=f"{median(cpu['tls']):.2f} and {median(cpu['plain']):.2f} us"),
+        Measure("one coroutine: median latency, ratio to plain text",
+                ratios(latency["tls"], latency["plain"]), None, None,
+                absolute=f"{many(median(latency['tls']))} and "
+                f"{many(median(latency['plain']))} us")])
+
+
 def threads(plan):
     """Row 11: two threads, with one locker or each with its own."""
     client = holdfast(plan.build)

@@ -3,6 +3,9 @@
 #include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
+#ifdef HOLDFAST_WITH_TLS
+#include "support/tls_port.hpp"
+#endif
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -28,6 +31,7 @@ using holdfast::test::fault_proxy;
 
 struct settings {
     std::size_t count = 5, slow = 0, refused = 0, black_holes = 0, delay_ms = 50;
+    bool tls = false;
 };
 
 std::string url(std::uint16_t port)
@@ -56,6 +60,8 @@ public:
             refusing_.push_back(bound_socket(io_));
         while (silent_.size() < wanted.black_holes) // the kernel connects, but no answer comes
             silent_.emplace_back(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        if (wanted.tls)
+            open_tls_ports();
     }
 
     // Their addresses, the process ids, and the machine.
@@ -74,15 +80,36 @@ public:
             refused.emplace_back(url(socket.local_endpoint().port()));
         for (const auto& acceptor : silent_)
             black_holes.emplace_back(url(acceptor.local_endpoint().port()));
+        json::array tls;
+        for (const std::uint16_t port : tls_ports_)
+            tls.emplace_back("rediss://127.0.0.1:" + std::to_string(port));
         json::object machine;
         const auto info = servers_.front().command({"INFO", "server"});
         for (const auto& [name, value] : benchmark::describe_machine(info))
             machine[name] = value;
         return {{"servers", servers}, {"pids", pids}, {"slow", slow}, {"prompt", prompt},
-            {"refused", refused}, {"black_holes", black_holes}, {"machine", machine}};
+            {"refused", refused}, {"black_holes", black_holes}, {"tls", tls}, {"ca_file", ca_file_},
+            {"machine", machine}};
     }
 
 private:
+#ifdef HOLDFAST_WITH_TLS
+    void open_tls_ports()
+    {
+        const auto own = signers_.issue("node", "IP:127.0.0.1");
+        for (auto& server : servers_)
+            tls_ports_.push_back(holdfast::test::open_tls_port(server, signers_, own));
+        ca_file_ = signers_.authority();
+    }
+    holdfast::test::certificates signers_;
+#else
+    void open_tls_ports()
+    {
+        throw std::invalid_argument("--tls: built without TLS");
+    }
+#endif
+    std::vector<std::uint16_t> tls_ports_;
+    std::string ca_file_;
     asio::io_context io_;
     std::vector<holdfast::test::redis_server> servers_;
     std::vector<fault_proxy> slow_, prompt_;
@@ -101,7 +128,8 @@ bool parse(settings& wanted, int argc, char** argv)
         "number of them, the last ones, that also have a slow and a prompt proxy")(
         "delay", number(wanted.delay_ms), "milliseconds by which a slow proxy delays answers")(
         "refused", number(wanted.refused), "number of addresses that refuse connections")(
-        "black-holes", number(wanted.black_holes), "number of addresses that never answer");
+        "black-holes", number(wanted.black_holes), "number of addresses that never answer")(
+        "tls", po::bool_switch(&wanted.tls), "the servers also have a port for TLS");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     po::notify(given);

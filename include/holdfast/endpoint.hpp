@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,8 +10,8 @@ namespace holdfast {
 
 /// The login of a client. Secret: never log it.
 struct credentials {
-    std::string user{}; ///< empty: the default user
-    std::string password{};
+    std::string user{};     ///< empty: the default user
+    std::string password{}; ///< empty: none
 };
 
 /// The address and the credentials of one Redis node.
@@ -23,23 +25,26 @@ struct credentials {
 /// address must be in brackets.
 class endpoint {
 public:
+    /// How the node is reached.
     enum class transport : std::uint8_t { tcp, tls, unix_socket };
 
     /// Throws `std::invalid_argument`. The message names the error and never contains the password.
-    endpoint(std::string_view url);
+    HOLDFAST_EXPORT endpoint(std::string_view url);
+    /// As above.
     endpoint(const std::string& url) : endpoint(std::string_view(url)) {}
+    /// As above. Precondition: not null.
     endpoint(const char* url) : endpoint(std::string_view(url)) {}
 
-    transport via() const noexcept { return via_; }
+    transport via() const noexcept { return via_; }            ///< from the scheme
     const std::string& host() const noexcept { return host_; } ///< empty for a unix socket
-    std::uint16_t port() const noexcept { return port_; }
+    std::uint16_t port() const noexcept { return port_; }      ///< unused by a unix socket
     const std::string& path() const noexcept { return path_; } ///< of a unix socket
-    unsigned database() const noexcept { return database_; }
-    const std::string& user() const noexcept { return user_; }         ///< empty: the default user
+    unsigned database() const noexcept { return database_; }   ///< selected by each connection
+    const std::string& user() const noexcept { return user_; } ///< empty: the default user
     const std::string& password() const noexcept { return password_; } ///< secret: never log it
 
     /// `host:port`, `[v6]:port` or the path, with `/db` if the database is not 0. Safe to log.
-    std::string address() const;
+    HOLDFAST_EXPORT std::string address() const;
 
 private:
     transport via_ = transport::tcp;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/error_condition.hpp>
@@ -14,6 +16,7 @@ namespace asio {}
 namespace holdfast {
 
 namespace asio = boost::asio;
+/// The type of all errors here.
 using error_code = boost::system::error_code;
 
 /// The reason why an operation of this library failed.
@@ -40,8 +43,11 @@ enum class errc {
     permission_denied,
     /// The TLS handshake with a node failed. There is no fall-back to plain text.
     tls_failed,
-    /// A node is not an independent primary: a replica, a sentinel, a cluster member, or one server
-    /// listed twice. Or other clients use it with different `fencing_options`.
+    /// A node is not set up for locks. It is not an independent primary: a replica, a sentinel, a
+    /// cluster member, or one server listed twice. Or it evicts keys when its memory is full, see
+    /// `redlock_options::allow_eviction`. Or other clients use it with different `fencing_options`.
+    /// Or no sentinel knows the service, or it is no member of a cluster where one is expected.
+    /// `node_stats::reason` says which.
     misconfigured_node,
     /// A node sent bytes that violate the protocol. That connection was closed.
     protocol_error,
@@ -56,12 +62,17 @@ enum class errc {
     node_error,
     /// The load is higher than the nodes or this process can serve in time: no attempt could be
     /// made within `wait`, or none can be expected; or more callers wait than
-    /// `locker_options::max_waiting`.
+    /// `locker_options::max_waiting` or `lock_options::max_waiters`.
     overloaded,
     /// The operating system provided no random bits for an owner token.
     no_random_bits,
-    /// The locker was closed.
+    /// The locker was closed, or is draining: it grants nothing any more. Or the batcher was
+    /// closed.
     closed,
+    /// The body of a batch ended with an exception that has no error code of its own.
+    batch_failed,
+    /// The body of a batch gave more or fewer replies than the batch has requests.
+    wrong_reply_count,
 };
 
 /// Groups of `errc`, for decisions: `if (ec == holdfast::condition::misconfigured)`.
@@ -80,18 +91,22 @@ enum class condition {
 };
 
 /// The category of `errc`, named "holdfast". Thread-safe. Has static lifetime.
-const boost::system::error_category& error_category() noexcept;
+HOLDFAST_EXPORT const boost::system::error_category& error_category() noexcept;
 
 /// The category of `condition`, named "holdfast.condition". Thread-safe. Has static lifetime.
-const boost::system::error_category& condition_category() noexcept;
+HOLDFAST_EXPORT const boost::system::error_category& condition_category() noexcept;
 
-error_code make_error_code(errc e) noexcept;
-boost::system::error_condition make_error_condition(condition c) noexcept;
+/// Found by the conversion of an `errc` to an `error_code`.
+HOLDFAST_EXPORT error_code make_error_code(errc e) noexcept;
+/// Found by the comparison of an `error_code` with a `condition`.
+HOLDFAST_EXPORT boost::system::error_condition make_error_condition(condition c) noexcept;
 
 } // namespace holdfast
 
+/// @cond
 template <>
 struct boost::system::is_error_code_enum<holdfast::errc> : std::true_type {};
 
 template <>
 struct boost::system::is_error_condition_enum<holdfast::condition> : std::true_type {};
+/// @endcond

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,16 +42,16 @@ namespace holdfast {
 /// - `BADFENCE …`   the token, or the value of the fence key, is not such a number.
 /// - `BADSTOCK …`   the amount or the stock is not such a number.
 /// - `WRONGTYPE …`  a key holds data of another type.
-struct guarded_write {
-    std::string script;
+struct [[nodiscard]] guarded_write {
+    std::string script;                 ///< the text
     std::vector<std::string> keys;      ///< KEYS
     std::vector<std::string> arguments; ///< ARGV
 
     /// `EVAL`, the script, the number of keys, the keys, the arguments.
-    std::vector<std::string> command() const;
+    HOLDFAST_EXPORT std::vector<std::string> command() const;
 
     /// The same as bytes for a connection: an array of blob strings, equal in RESP2 and RESP3.
-    std::string encoded() const;
+    HOLDFAST_EXPORT std::string encoded() const;
 };
 
 /// The beginning of the error reply to a token that is too small.
@@ -65,13 +67,13 @@ inline constexpr std::uint64_t largest_guarded_number = 9'007'199'254'740'991;
 ///
 /// Throws `std::invalid_argument`, as all of these functions do, if the lease has no token (fencing
 /// is off), a number is out of range, or the fence key is one of the other keys.
-guarded_write guarded_get(
+HOLDFAST_EXPORT guarded_write guarded_get(
     std::string fence_key, std::optional<std::uint64_t> token, std::string key);
 
 /// `SET key value`. Removes a ttl of the key, as any `SET` does.
 ///
 /// KEYS[2]: the key; ARGV[2]: the value, any bytes. Reply: `OK`.
-guarded_write guarded_set(
+HOLDFAST_EXPORT guarded_write guarded_set(
     std::string fence_key, std::optional<std::uint64_t> token, std::string key, std::string value);
 
 /// `DECRBY key amount`, but never below zero: takes from a stock. A missing key is a stock of zero.
@@ -79,8 +81,8 @@ guarded_write guarded_set(
 /// KEYS[2]: the stock; ARGV[2]: the amount. Reply: the remaining stock, or -1 if the stock is
 /// smaller than the amount. In that case the stock is unchanged, and the token is stored
 /// nevertheless.
-guarded_write guarded_take(std::string fence_key, std::optional<std::uint64_t> token,
-    std::string key, std::uint64_t amount);
+HOLDFAST_EXPORT guarded_write guarded_take(std::string fence_key,
+    std::optional<std::uint64_t> token, std::string key, std::uint64_t amount);
 
 /// Any other work: `body` is Lua code. It runs after the token was accepted and stored. Its reply
 /// is the reply of the script.
@@ -92,7 +94,7 @@ guarded_write guarded_take(std::string fence_key, std::optional<std::uint64_t> t
 /// Example: set a stock and record the order in one step.
 /// `guarded_run("stock:A:fence", lease.fence(), "redis.call('set',KEYS[2],ARGV[2]) "`
 /// `"return redis.call('rpush',KEYS[3],ARGV[3])", {"stock:A", "orders:A"}, {left, buyer})`
-guarded_write guarded_run(std::string fence_key, std::optional<std::uint64_t> token,
+HOLDFAST_EXPORT guarded_write guarded_run(std::string fence_key, std::optional<std::uint64_t> token,
     std::string_view body, std::vector<std::string> keys, std::vector<std::string> arguments);
 
 } // namespace holdfast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/detail/handler.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/release_outcome.hpp>
@@ -42,21 +43,25 @@ class [[nodiscard]] lease {
 public:
     /// An empty lease.
     lease() noexcept = default;
-    lease(lease&& other) noexcept;
-    lease& operator=(lease&& other) noexcept;
-    ~lease();
+    /// Leaves `other` empty.
+    HOLDFAST_EXPORT lease(lease&& other) noexcept;
+    /// Leaves `other` empty. What this object held is released as by the destructor.
+    HOLDFAST_EXPORT lease& operator=(lease&& other) noexcept;
+    /// Never blocks, never throws.
+    HOLDFAST_EXPORT ~lease();
 
     /// Whether this object was granted a resource and has not been released since. Does not
     /// consider the clock: see `held()`.
-    explicit operator bool() const noexcept;
+    HOLDFAST_EXPORT explicit operator bool() const noexcept;
 
     /// Whether the lease is valid at this moment by the clock, which includes suspension of the
     /// machine. True in the guard time too. The result may be outdated at the next statement.
-    bool held() const noexcept;
+    [[nodiscard]] HOLDFAST_EXPORT bool held() const noexcept;
 
     /// The time at which the lease ends if nothing renews it. Moves on with each renewal. In the
     /// past, or `time_point::min()`, when the lease has ended.
-    std::chrono::steady_clock::time_point valid_until() const noexcept;
+    [[nodiscard]] HOLDFAST_EXPORT std::chrono::steady_clock::time_point valid_until()
+        const noexcept;
 
     /// The fencing token. It is larger than the token of every lease on this resource that the
     /// nodes had granted before they were asked for this lease. Where leases are transferred within
@@ -67,7 +72,7 @@ public:
     std::optional<std::uint64_t> fence() const noexcept { return fence_; }
 
     /// The name of the resource; empty for an empty lease.
-    const std::string& resource() const noexcept;
+    HOLDFAST_EXPORT const std::string& resource() const noexcept;
 
     /// Waits until the work under this lease must stop.
     ///
@@ -75,13 +80,14 @@ public:
     ///
     /// Errors:
     /// - `errc::lease_lost`  the guard time before the end has begun and the lease could not be
-    ///   kept, or nodes reported that this holder does not have it, or the locker is being closed.
+    ///   kept, or nodes reported that this holder does not have it, or the locker is being closed,
+    ///   or the deadline of `locker::drain()` has passed.
     /// - `errc::not_held`  the lease was released, or is empty.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///
     /// Cancellation: all types.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
-    auto lost(Token&& token = Token()) const
+    [[nodiscard]] auto lost(Token&& token = Token()) const
     {
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<io::engine> engine, std::uint64_t id) {
@@ -108,7 +114,7 @@ public:
     /// Cancellation: terminal and partial; only the waiting ends. Not total: the request may have
     /// been sent, and may take effect.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
-    auto extend(Token&& token = Token())
+    [[nodiscard]] auto extend(Token&& token = Token())
     {
         return asio::async_initiate<Token, void(error_code)>(
             [](auto handler, std::shared_ptr<io::engine> engine, std::uint64_t id) {
@@ -162,9 +168,12 @@ private:
         std::shared_ptr<const io::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept;
 
     void drop() noexcept;
-    static void start_lost(std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
-    static void start_extend(std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
-    static void start_release(std::shared_ptr<io::engine>, std::uint64_t, release_handler&&);
+    HOLDFAST_EXPORT static void start_lost(
+        std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
+    HOLDFAST_EXPORT static void start_extend(
+        std::shared_ptr<io::engine>, std::uint64_t, error_handler&&);
+    HOLDFAST_EXPORT static void start_release(
+        std::shared_ptr<io::engine>, std::uint64_t, release_handler&&);
 
     std::shared_ptr<io::engine> engine_;
     std::shared_ptr<const io::lock_terms> terms_;

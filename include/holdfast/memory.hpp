@@ -1,6 +1,7 @@
 #pragma once
 
 #include <holdfast/backend.hpp>
+#include <holdfast/detail/export.hpp>
 
 namespace holdfast {
 
@@ -10,6 +11,6 @@ namespace holdfast {
 /// by the owner. It never fails and needs no network. Lockers whose backends are copies of one
 /// value exclude each other; two calls of `memory()` create two stores. Leases have a fencing
 /// token, strictly increasing within one store.
-backend memory();
+HOLDFAST_EXPORT backend memory();
 
 } // namespace holdfast

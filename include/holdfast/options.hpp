@@ -1,7 +1,14 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+#include <holdfast/events.hpp>
+#include <holdfast/tracing.hpp>
+
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 
 namespace holdfast {
@@ -39,6 +46,17 @@ struct lock_options {
     /// `forever`.
     std::chrono::milliseconds max_hold = forever;
 
+    /// The resource stays locked at least this long, counted from when the store was asked for the
+    /// lease: for work that is to be done once a period, by whichever process comes first. A lease
+    /// that is released or lost earlier ends at once for its holder (`release_outcome::released`),
+    /// and is not renewed any more. Its key stays until this time is over, for all waiters, those
+    /// of this locker included. If the process ends or crashes before, or closes its locker, the
+    /// key ends with its ttl. A holder that needs longer keeps the lease as usual.
+    /// `locker::force_release()` ends this time as well. Leases under this option are not
+    /// transferred within the process. At most `ttl` and `max_hold`. 0: off. docs/recipes.md says
+    /// what differences between clocks do.
+    std::chrono::milliseconds min_hold{0};
+
     /// How often a lease may be transferred from one waiter of a locker to the next, without
     /// requests to the nodes, before other processes get their turn. 0: others get a turn after
     /// every release. While the nodes report that no other process waits in their queue, the count
@@ -62,12 +80,30 @@ struct lock_options {
     /// window, and the others keep out of it. 0: no windows. At most 2 s. Without effect with
     /// fencing where the backend has a queue: no other clients share its keys.
     std::chrono::milliseconds polling_window{200};
+
+    /// How many `acquire()` calls may wait for this resource at once in the locker; one more fails
+    /// at once with `errc::overloaded`. The call that asks the nodes counts as well; a holder does
+    /// not. At least 1. Each call is judged by the options of its own `lock`. The limit does not
+    /// refuse `try_acquire()`, and `acquire()` with a `wait` of 0: they never wait behind others.
+    /// `locker_options::max_waiting` limits all resources together.
+    std::size_t max_waiters = std::numeric_limits<std::size_t>::max();
+
+    /// Whether `acquire()` fails while the nodes cannot be reached, instead of waiting for them: at
+    /// once, with `errc::unreachable`, or with the error that a person must correct, if that is
+    /// why. Waiting calls end then, too, even those behind a local holder. The nodes count as out
+    /// of reach when so few are connected that a majority is impossible, and the last try to
+    /// connect to each of the others has failed. So the first connect is waited for, and the first
+    /// reconnect to a node that was connected. Calls succeed again as soon as a majority is
+    /// connected. A node that is connected but silent does not count as out of reach before
+    /// `redlock_options::silence_timeout` and a failed reconnect. Without effect on
+    /// `try_acquire()`, and with `memory()`.
+    bool fail_fast = false;
 };
 
 /// Throws `std::invalid_argument`, naming the setting, its value and its range, unless each setting
 /// is in range and they fit together: the ttl must be longer than drift, guard and, with automatic
 /// renewal, the time to the first renewal together.
-void check(const lock_options& options);
+HOLDFAST_EXPORT void check(const lock_options& options);
 
 /// Options of a locker as a whole. Checked by the constructor of `locker`.
 struct locker_options {
@@ -77,15 +113,38 @@ struct locker_options {
     /// `retry_max`. If the refused attempt itself took longer, because a node is slow, its duration
     /// replaces `retry_min`, and eight times its duration replaces `retry_max`.
     std::chrono::milliseconds retry_min{8};
+    /// As above.
     std::chrono::milliseconds retry_max{128};
 
     /// How many `acquire()` calls may wait at once; one more fails with `errc::overloaded`. At
     /// least 1. A waiter costs some hundred bytes, and nothing on the nodes until an attempt is
     /// made for it.
     std::size_t max_waiting = 1'000'000;
+
+    /// Is called for each event of at least `event_level`, for example to log it (`describe()`).
+    /// Empty: no events, at no cost.
+    ///
+    /// It runs on the locker's executor, without a lock, never inside a call of the user, and in
+    /// the order of the events, one call at a time. It may use the locker, and destroy it. If it
+    /// blocks, it delays nothing else while the executor has another free thread. An exception from
+    /// it propagates out of the `run()` that called it; the next events are delivered all the same.
+    ///
+    /// If 4,096 events wait, `acquired`, `released` and `wait_failed` are dropped; the other kinds
+    /// if 8,192 wait (`locker_stats::events_dropped`). So many may wait although the callback is
+    /// quick: `close()` ends all waiting acquires at once.
+    ///
+    /// Calls may come after the completion of `close()`, but not after the destruction of the
+    /// execution context. The locker's copy of the function is destroyed with the context, or
+    /// earlier with the locker and all its operations and leases.
+    std::function<void(const event&)> on_event{};
+    /// The least level of the events that are built and delivered.
+    holdfast::event_level event_level = holdfast::event_level::info;
+
+    /// Makes spans of acquires and holds; see `tracer`. Null: none, at no cost.
+    std::shared_ptr<holdfast::tracer> tracer{};
 };
 
 /// As for `lock_options`.
-void check(const locker_options& options);
+HOLDFAST_EXPORT void check(const locker_options& options);
 
 } // namespace holdfast

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <holdfast/backend.hpp>
+#include <holdfast/detail/export.hpp>
 #include <holdfast/endpoint.hpp>
 #include <holdfast/stream_layer.hpp>
 
@@ -89,16 +90,32 @@ struct redlock_options {
     /// The pause before a new connection is random: up to `reconnect_min` after the first failure,
     /// then up to twice, four times … as long, up to `reconnect_max`. 1 ms to 1 h.
     std::chrono::milliseconds reconnect_min{50};
+    /// As above.
     std::chrono::milliseconds reconnect_max{2'000};
 
     /// How many requests, and how many bytes of them, may be under way to one node. Beyond that the
     /// node counts as silent for new attempts. At least 16, and at least 64 KiB.
     std::size_t max_requests = 65'536;
+    /// As above.
     std::size_t max_bytes = 16 * 1024 * 1024;
 
     /// The name under which nodes list the connections (`CLIENT LIST`). No spaces or line breaks,
     /// at most 64 bytes; empty for none.
     std::string client_name = "holdfast";
+
+    /// The beginning of every key of this library, for servers that are shared with other programs:
+    /// the key of a lock is the prefix and the name of the resource. All clients that share
+    /// resources must use the same prefix; other Redlock clients must add it to the resource's
+    /// name. At most 64 printable ASCII characters, no space and no braces, and not beginning with
+    /// "hf:". Channels have no prefix.
+    std::string key_prefix{};
+
+    /// Whether each locker keeps a record of itself at each node, so that `locker::inspect()` can
+    /// say who holds a lock: host, process id and name, `client_name`. The key is
+    /// "holdfast:client:<id>", with fencing "hf:c:<id>", behind `key_prefix`. It lasts a minute, is
+    /// renewed every 20 s, and `close()` deletes it. A user without the right to write this key has
+    /// no record; nothing else changes.
+    bool client_record = true;
 
     /// Whether to use nodes that evict keys when their memory is full (`maxmemory` with a
     /// `maxmemory-policy` other than `noeviction`). They may evict locks, and such a lease is lost.
@@ -205,6 +222,6 @@ struct redlock_options {
 ///
 /// Throws `std::invalid_argument`: no node, more than 15, one address twice, `tls`
 /// without a node that uses it or the reverse, or an option out of its range. Does no I/O.
-backend redlock(std::vector<endpoint> nodes, redlock_options options = {});
+HOLDFAST_EXPORT backend redlock(std::vector<endpoint> nodes, redlock_options options = {});
 
 } // namespace holdfast

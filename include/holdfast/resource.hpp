@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,17 +13,19 @@ namespace holdfast {
 /// Any bytes are allowed, 1 to `max_size` of them: the name is sent as data and is never part of a
 /// command or a script. Without fencing, it is the key on Redis nodes, as with other Redlock
 /// clients. Names that end in `:holdfast:queue` or `:holdfast:open` are reserved for the keys of
-/// queues.
+/// queues, and names that begin with `holdfast:client:` for client records.
 class resource {
 public:
     static constexpr std::size_t max_size = 512; ///< in bytes
 
     /// Throws `std::invalid_argument` when the name is empty, longer than `max_size`, or reserved.
-    resource(std::string name);
+    HOLDFAST_EXPORT resource(std::string name);
+    /// As above.
     resource(std::string_view name) : resource(std::string(name)) {}
+    /// As above. Precondition: not null.
     resource(const char* name) : resource(std::string(name)) {}
 
-    const std::string& name() const noexcept { return name_; }
+    const std::string& name() const noexcept { return name_; } ///< as given
 
     friend bool operator==(const resource&, const resource&) = default;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <memory>
 
 namespace holdfast {
@@ -15,12 +17,15 @@ class stream_layer_factory;
 class stream_layer {
 public:
     /// For the library's own layers. Precondition: `factory` is not null.
-    explicit stream_layer(std::shared_ptr<const core::stream_layer_factory> factory) noexcept;
-    // Moves copy: an object without a layer would mean plain text.
+    HOLDFAST_EXPORT explicit stream_layer(
+        std::shared_ptr<const core::stream_layer_factory> factory) noexcept;
+    /// Moves copy as well: an object without a layer would mean plain text.
     stream_layer(const stream_layer&) = default;
+    /// As above.
     stream_layer& operator=(const stream_layer&) = default;
     ~stream_layer() = default;
 
+    /// For the library.
     const std::shared_ptr<const core::stream_layer_factory>& factory() const noexcept
     {
         return factory_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
 #include <holdfast/stream_layer.hpp>
 
 #include <string>
@@ -16,6 +17,7 @@ struct tls_options {
     /// The client's certificate chain and its private key: PEM files. Both or none. The key must
     /// not be encrypted.
     std::string certificate_file{};
+    /// As above.
     std::string key_file{};
 
     /// The name that the server's certificate must have, and that is sent to the server (SNI).
@@ -42,6 +44,6 @@ struct tls_options {
 /// changed since. If the new files cannot be used, connections keep the old ones.
 ///
 /// Throws `std::invalid_argument` if a file cannot be used, and names it.
-stream_layer tls(const tls_options& options = {});
+HOLDFAST_EXPORT stream_layer tls(const tls_options& options = {});
 
 } // namespace holdfast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/delay_estimate.hpp"
 #include "core/ring.hpp"
 #include "core/time.hpp"
 
@@ -42,7 +43,7 @@ public:
     // them would only wait for their handlers.
     void hold_back(bool is_late) noexcept { held_back_ = is_late; }
     // The delay to expect of an answer now, with some reserve.
-    duration expected_delay() const noexcept;
+    duration expected_delay() const noexcept { return delays_.expected(); }
 
     void begin() noexcept { ++under_way_; }
     // The attempt is no longer under way. It says nothing about the load.
@@ -72,9 +73,7 @@ private:
     {
         return under_way() < (held_back_ ? std::max(least, bound() / 4) : bound());
     }
-    void note_delay(duration delay, time_point now) noexcept;
     duration long_delay(duration node_timeout) const noexcept;
-    duration shortest_delay() const noexcept;
     void shrink(time_point asked, double factor, time_point now) noexcept;
 
     std::size_t under_way_ = 0;
@@ -85,9 +84,7 @@ private:
     time_point closed_until_ = long_ago;
     bool held_back_ = false;
     unsigned failures_ = 0;
-    duration usual_delay_{};
-    duration shortest_ = duration::max(), shortest_before_ = duration::max();
-    time_point shortest_since_ = long_ago;
+    delay_estimate delays_;
 };
 
 } // namespace holdfast::core

@@ -22,7 +22,7 @@ public:
     {
         if (wanted == never)
             return std::nullopt;
-        const time_point at = std::min(wanted, now + longest_sleep);
+        const time_point at = std::clamp(wanted, now, now + longest_sleep);
         const bool overdue = at_ < now - tolerance;
         if (at >= at_ && !overdue)
             return std::nullopt;

@@ -6,6 +6,7 @@
 #include "core/slot_map.hpp"
 #include "core/time.hpp"
 
+#include <chrono>
 #include <cstdint>
 
 namespace holdfast::core {
@@ -21,16 +22,24 @@ struct claim_slot {
     claim_id claim = 0;
     lease_params terms{};
     lease_keeper keeper{};
+    time_point since{}; // of this stage, while it asks or is held
     time_point extension_sent{}, extension_ends = never;
     std::uint64_t release_tag = 0;
 };
+
+// Until when the resource of a lease stays locked, although the lease has ended.
+inline time_point rests_until(const claim_slot& lease) noexcept
+{
+    return lease.since + std::chrono::milliseconds(lease.terms.min_hold_ms);
+}
 
 using claim_slots = slot_map<claim_slot>;
 
 // Whether an attempt or a lease with the first terms can also serve a wait with the second.
 inline bool same_claim(const lease_params& a, const lease_params& b) noexcept
 {
-    return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard;
+    return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard &&
+           a.min_hold_ms == b.min_hold_ms;
 }
 
 } // namespace holdfast::core

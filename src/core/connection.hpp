@@ -25,6 +25,7 @@ class connection {
 public:
     virtual ~connection() = default;
 
+    // May change while the stream is closed and wants_open() is false.
     virtual const address& target() const noexcept = 0;
 
     // Whether the stream should be open now. The I/O layer opens and closes it and reports.

@@ -29,11 +29,12 @@ bool end_before_an_answer(const wait& first, const wait& last, time_point now, d
 
 } // namespace
 
-contest::contest(backend_core& backend, entropy& random, claim_slots& slots, report& outcomes,
-    const locker_options& options, std::uint64_t jitter_seed)
+contest::contest(backend_core& backend, token_source& tokens, claim_slots& slots,
+    wait_queues& queues, report& outcomes, const locker_options& options, std::uint64_t jitter_seed)
     : backend_(backend),
-      entropy_(random),
+      tokens_(tokens),
       slots_(slots),
+      queues_(queues),
       report_(outcomes),
       max_waiting_(options.max_waiting),
       pauses_(options.retry_min, options.retry_max, jitter_seed)
@@ -51,11 +52,16 @@ slot_id contest::acquire(std::uint64_t tag, std::string_view resource, const lea
     errc refusal{};
     if (over_)
         refusal = errc::closed;
-    else if (queues_.waiting() >= max_waiting_ ||
-             (line_.refuses(in_line, now) && !queues_.contains(resource)))
+    else if (terms.fails_fast && !asks_once)
+        refusal = backend_.nodes().cut_off();
+    if (refusal == errc{} && (queues_.waiting() >= max_waiting_ ||
+                                 (line_.refuses(in_line, now) && !queues_.contains(resource))))
         refusal = errc::overloaded;
     if (refusal != errc{}) {
         report_.wait_ended(tag, refusal);
+        report_.notes().wait_failed(tag, resource, refusal, false, now);
+        if (refusal == errc::overloaded)
+            note_overload(now);
         return 0;
     }
 
@@ -63,11 +69,18 @@ slot_id contest::acquire(std::uint64_t tag, std::string_view resource, const lea
     const wait_queue& q = queues_.at(queue);
     if (asks_once && (q.first != 0 || q.holder != 0)) { // a single attempt stays behind the queue
         report_.wait_ended(tag, once ? errc{} : errc::contended);
+        report_.notes().wait_failed(tag, resource, errc::contended, once, now);
+        return 0;
+    }
+    if (q.waits >= terms.max_waiters) {
+        report_.wait_ended(tag, errc::overloaded);
+        report_.notes().wait_failed(tag, resource, errc::overloaded, false, now);
         return 0;
     }
 
     const slot_id added = queues_.append(queue, {.tag = tag,
                                                     .terms = terms,
+                                                    .began = now,
                                                     .ends = later(now, in_line),
                                                     .once = asks_once,
                                                     .quiet = once});
@@ -105,6 +118,8 @@ void contest::granted(slot_id attempt, const validity& valid, time_point now)
     wait_queue& q = queues_.at(s.queue);
     assert(q.asking == attempt && q.first != 0);
     line_.answered(s.counts_as, valid.asked, backend_.patience(s.terms.ttl), now);
+    report_.decided(now - valid.asked);
+    report_.notes().decided(attempt, errc{}, now);
     q.asking = 0;
     q.failures = 0;
     q.last_error = errc{};
@@ -118,6 +133,9 @@ void contest::refused(const backend_event& event, time_point now)
     const slot_id queue = s.queue;
     wait_queue& q = queues_.at(queue);
     q.asking = 0;
+    if (event.asked >= s.since && event.asked <= now) // otherwise it made no round
+        report_.decided(now - event.asked);
+    report_.notes().decided(event.tag, event.reason, now);
     const duration node_timeout = backend_.patience(s.terms.ttl);
     if (event.reason == errc::unreachable && s.counts_as == attempt_load::under_way)
         line_.unanswered(s.counts_as, event.asked, node_timeout,
@@ -136,7 +154,7 @@ void contest::refused(const backend_event& event, time_point now)
     const bool contended = event.reason == errc::contended;
     ++q.failures;
     q.turns.refused(contended);
-    if (contended && !q.in_turn && backend_.queues() && line_.has_room_to_park()) {
+    if (contended && !q.in_turn && backend_.queue().is_usable() && line_.has_room_to_park()) {
         q.in_turn = true; // wait in the backend's queue instead of repeated attempts
         return ask(queue, now);
     }
@@ -171,30 +189,15 @@ void contest::hinted(const backend_event& event, time_point now)
     queues_.try_at(event.tag, q->retry_at);
 }
 
-const wait* contest::next(slot_id queue) noexcept
-{
-    const slot_id first = queues_.at(queue).first;
-    return first != 0 ? &queues_.wait_at(first) : nullptr;
-}
-
-std::uint64_t contest::take_next(slot_id queue, slot_id lease)
-{
-    wait_queue& q = queues_.at(queue);
-    q.holder = lease;
-    const std::uint64_t tag = queues_.wait_at(q.first).tag;
-    queues_.remove(q.first);
-    return tag;
-}
-
 void contest::end_turn(slot_id queue, time_point now)
 {
     wait_queue& q = queues_.at(queue);
     q.holder = 0;
     q.retry_at = long_ago;
-    const wait* const w = next(queue);
+    const wait* const w = queues_.first_of(queue);
     if (w != nullptr && (q.turns.time_is_up(w->terms, now) || q.turns.used_up(w->terms))) {
         q.turns.end();
-        q.in_turn = backend_.queues();
+        q.in_turn = backend_.queue().is_usable();
         if (!q.in_turn) { // without a queue, others need a pause to find the resource free
             const duration window = q.turns.take_window(polling_of(w->terms), now);
             q.retry_at = now + (window != duration(0) ? window : pauses_.after_turns());
@@ -209,6 +212,19 @@ void contest::end_due(time_point now)
 {
     while (const slot_id w = queues_.next_wait_due(now))
         end_wait(w, errc{}, now);
+    if (queues_.failing_fast() != 0)
+        end_failing_fast(now);
+    if (overload_.look_at() <= now && overload_.ends(!line_.is_empty(), now))
+        report_.notes().overload(false, now);
+}
+
+void contest::end_failing_fast(time_point now)
+{
+    const errc reason = backend_.nodes().cut_off();
+    for (std::uint32_t i = 0; reason != errc{} && i < queues_.wait_capacity(); ++i) {
+        if (const slot_id w = queues_.wait_id_at(i); w != 0 && queues_.wait_at(w).fails_fast())
+            end_wait(w, reason, now);
+    }
 }
 
 bool contest::try_due(time_point now)
@@ -272,7 +288,7 @@ void contest::ask(slot_id queue, time_point now)
     queues_.do_not_try(queue);
     wait_queue& q = queues_.at(queue);
     const wait& w = queues_.wait_at(q.first);
-    const auto token = owner_token::make(entropy_);
+    const auto token = tokens_.next(now);
     if (!token)
         return end_wait(q.first, errc::no_random_bits, now);
     if (w.once)
@@ -284,6 +300,8 @@ void contest::ask(slot_id queue, time_point now)
     s.queue = queue;
     s.terms = w.terms;
     s.counts_as = line_.began();
+    s.since = now;
+    report_.notes().asked(w.tag, attempt, now);
     q.asking = attempt;
     report_.attempted();
     claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
@@ -310,9 +328,11 @@ void contest::end_wait(slot_id id, errc reason, time_point now)
     }
     if (reason == errc{}) // time is up
         reason = w.last_error != errc{} ? w.last_error : why;
-    if (w.quiet && reason == errc::contended)
-        reason = errc{};
-    report_.wait_ended(w.tag, reason);
+    const bool quiet = w.quiet && reason == errc::contended;
+    report_.wait_ended(w.tag, quiet ? errc{} : reason);
+    report_.notes().wait_failed(w.tag, q.resource, reason, quiet, now);
+    if (reason == errc::overloaded)
+        note_overload(now);
     leave(id, now);
     if (q.first == 0)
         serve(w.queue, now);
@@ -332,12 +352,21 @@ void contest::leave(slot_id id, time_point now)
     claim_slot& s = slots_[q.asking];
     if (q.first != 0 && !over_ && same_claim(queues_.wait_at(q.first).terms, s.terms)) {
         s.terms = queues_.wait_at(q.first).terms;
+        report_.notes().asked(queues_.wait_at(q.first).tag, q.asking, now);
         return;
     }
     backend_.abandon(s.claim, now);
     line_.abandon(s.counts_as, backend_.patience(s.terms.ttl), now);
+    report_.notes().given_up(q.asking, now);
     slots_.give_back(q.asking);
     q.asking = 0;
+}
+
+// Without observers nothing is watched, so nothing wakes for it.
+void contest::note_overload(time_point now)
+{
+    if (report_.notes().wants(event_level::warning) && overload_.refused(now))
+        report_.notes().overload(true, now);
 }
 
 } // namespace holdfast::core

@@ -3,8 +3,10 @@
 #include "core/admission_line.hpp"
 #include "core/backend.hpp"
 #include "core/claim_slot.hpp"
+#include "core/overload_watch.hpp"
 #include "core/pauses.hpp"
 #include "core/report.hpp"
+#include "core/token_source.hpp"
 #include "core/wait_queues.hpp"
 
 #include <holdfast/options.hpp>
@@ -15,8 +17,9 @@ namespace holdfast::core {
 // when; what follows a refusal; and who is next at a resource, here or in another process.
 class contest {
 public:
-    contest(backend_core& backend, entropy& random, claim_slots& slots, report& outcomes,
-        const locker_options& options, std::uint64_t jitter_seed);
+    // All of these outlive it.
+    contest(backend_core& backend, token_source& tokens, claim_slots& slots, wait_queues& queues,
+        report& outcomes, const locker_options& options, std::uint64_t jitter_seed);
 
     // As for the locker core. No attempt is made after end_all().
     slot_id acquire(std::uint64_t tag, std::string_view resource, const lease_params& terms,
@@ -24,30 +27,29 @@ public:
     bool cancel(slot_id wait, bool only_if_unsent, time_point now);
     void end_all(time_point now);
 
-    // The events of an attempt. After `granted`, take_next() follows.
+    // The events of an attempt. After `granted`, wait_queues::take_first() follows.
     void granted(slot_id attempt, const validity& valid, time_point now);
     void refused(const backend_event& event, time_point now);
     void parked(slot_id attempt) noexcept;
     // The answer to watch().
     void hinted(const backend_event& event, time_point now);
 
-    // The first wait of a queue, if there is one.
-    const wait* next(slot_id queue) noexcept;
-    // That wait gets the lease. Returns its tag.
-    std::uint64_t take_next(slot_id queue, slot_id lease);
     // The local holder and its lease are gone. The next wait follows at once, unless other
     // processes are due a turn.
     void end_turn(slot_id queue, time_point now);
-    local_turns& turns(slot_id queue) noexcept { return queues_.at(queue).turns; }
 
-    // Ends the waits whose time is up.
+    // Ends the waits whose time is up, and those that fail fast while the backend is cut off.
+    // Perhaps an overload ends as well.
     void end_due(time_point now);
     // Serves the queues that are to be tried again. False if there are none. To be repeated after
     // the backend's events, because some backends refuse at once.
     bool try_due(time_point now);
     // Makes the next attempt in the line for admission. False if there is none, or may be none.
     bool admit_next(time_point now) { return !line_.is_empty() && admit_first(now); }
-    time_point wake_at() const noexcept { return std::min(queues_.wake_at(), line_.wake_at()); }
+    time_point wake_at() const noexcept
+    {
+        return std::min({queues_.wake_at(), line_.wake_at(), overload_.look_at()});
+    }
 
     // Makes few attempts while this process does not keep up with its own results.
     void hold_back(bool is_late) noexcept { line_.hold_back(is_late); }
@@ -60,17 +62,20 @@ private:
     // No reason: the time is up, and the reason is that of its attempts.
     void end_wait(slot_id wait, errc reason, time_point now);
     void leave(slot_id wait, time_point now);
+    void end_failing_fast(time_point now);
+    void note_overload(time_point now);
 
     backend_core& backend_;
-    entropy& entropy_;
+    token_source& tokens_;
     claim_slots& slots_;
+    wait_queues& queues_;
     report& report_;
     const std::size_t max_waiting_;
 
-    wait_queues queues_;
     admission_line line_;
     pauses pauses_;
-    bool over_ = false; // after end_all()
+    overload_watch overload_; // used only for observers
+    bool over_ = false;       // after end_all()
 };
 
 } // namespace holdfast::core

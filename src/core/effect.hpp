@@ -18,6 +18,7 @@ enum class effect_kind : std::uint8_t {
     gone,       // `lease` was released
     extended,   // all extensions of `lease` end with `reason`, or without one
     released,   // the release `tag` ends with `outcome`
+    drained,    // nothing is held, and nothing will be
     closed,     // nothing is held, and all connections may be closed
 };
 

@@ -12,6 +12,7 @@ void held_leases::begin(
 {
     claim_slot& s = slots_[lease];
     s.now = stage::held;
+    s.since = now;
     lease_params kept = s.terms;
     kept.renews = kept.renews && renews;
     s.keeper = lease_keeper(kept, granted, now, patience);

@@ -4,7 +4,9 @@
 #include "core/validity.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace holdfast::core {
 
@@ -16,8 +18,11 @@ struct lease_params {
     std::chrono::milliseconds max_hold{};
     duration handoff_time{};
     std::size_t handoff_limit = 0;
-    std::uint32_t polling_window_ms = 0;
+    std::uint32_t min_hold_ms = 0;
+    std::uint16_t polling_window_ms = 0;
     bool renews = true;
+    bool fails_fast = false;
+    std::size_t max_waiters = std::numeric_limits<std::size_t>::max();
 };
 
 // Decides what to do with one lease, and when: renew it, tell its work to stop, declare it ended.

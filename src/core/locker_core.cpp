@@ -6,8 +6,6 @@ namespace holdfast::core {
 
 namespace {
 
-using stage = claim_slot::stage;
-
 // Few attempts are made while results wait for longer than this for their handlers.
 constexpr duration longest_lag = std::chrono::milliseconds(50);
 
@@ -16,9 +14,14 @@ constexpr duration longest_lag = std::chrono::milliseconds(50);
 locker_core::locker_core(backend_core& backend, entropy& random, const locker_options& options,
     std::uint64_t jitter_seed)
     : backend_(backend),
-      contest_(backend, random, slots_, report_, options, jitter_seed),
-      leases_(slots_)
-{}
+      report_(options),
+      tokens_(random, backend.inspection()),
+      contest_(backend, tokens_, slots_, queues_, report_, options, jitter_seed),
+      holders_(backend, slots_, queues_, contest_, report_)
+{
+    if (notes().wants(event_level::error) || notes().traces())
+        backend_.nodes().report_to(notes());
+}
 
 slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
     const lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
@@ -40,24 +43,8 @@ bool locker_core::cancel(slot_id wait, bool only_if_unsent, time_point now)
 bool locker_core::release(slot_id lease, std::uint64_t tag, time_point now)
 {
     absorb(now); // the lease may have ended unnoticed
-    service(lease, now);
-    if (!leases_.alive(lease))
+    if (!holders_.release(lease, tag, now))
         return false;
-
-    if (!leases_.is_held(lease)) {
-        report_.released(tag, release_outcome::expired);
-        report_.gone(lease);
-        leases_.forget(lease);
-    } else {
-        report_.given_up();
-        if (hand_over(lease, now)) {
-            report_.released(tag, release_outcome::released);
-            leases_.forget(lease);
-        } else {
-            slots_[lease].release_tag = tag;
-            give_back(lease, now);
-        }
-    }
     absorb(now);
     return true;
 }
@@ -67,47 +54,36 @@ bool locker_core::drop(slot_id lease, time_point now)
     if (slots_.find(lease) == nullptr)
         return false;
     absorb(now);
-    service(lease, now);
-    if (!leases_.alive(lease))
-        return true;
-    if (leases_.is_held(lease)) {
-        report_.given_up();
-        if (!hand_over(lease, now))
-            give_back(lease, now);
-    } else {
-        report_.gone(lease);
-    }
-    leases_.forget(lease);
-    absorb(now);
+    if (holders_.drop(lease, now))
+        absorb(now);
     return true;
 }
 
 errc locker_core::extend(slot_id lease, time_point now)
 {
-    service(lease, now); // the extension below is a renewal
-    if (const errc reason = must_stop(lease); reason != errc{})
-        return reason;
+    const holders::extension begun = holders_.extend(lease, now);
+    if (begun.asked)
+        absorb(now);
+    return begun.reason;
+}
 
-    const claim_slot& s = slots_[lease];
-    if (!leases_.begin_extension(lease, backend_.patience(s.terms.ttl), now))
-        return errc{};
-    const claim_id claim = s.claim;
-    backend_.renew({&claim, 1}, true, now);
+void locker_core::drain(std::chrono::milliseconds limit, time_point now)
+{
+    end_waits(now);
+    closing_.drain(later(now, limit));
+    if (closing_.stops_holders(now))
+        holders_.stop(now);
     absorb(now);
-    return errc{};
 }
 
 void locker_core::close(time_point now)
 {
     if (closing_.begun())
         return;
+    end_waits(now);
     closing_.begin();
-    contest_.end_all(now);
-    for (std::uint32_t i = 0; i < slots_.capacity(); ++i) {
-        const slot_id id = slots_.id_at(i);
-        if (id != 0 && leases_.stop(id, now))
-            report_.must_stop(id);
-    }
+    holders_.close();
+    holders_.stop(now);
     absorb(now);
 }
 
@@ -126,14 +102,11 @@ void locker_core::wake(time_point now, time_point heard)
         backend_.wake(now, heard);
     absorb(now);
     contest_.end_due(now);
+    if (closing_.stops_holders(now))
+        holders_.stop(now);
 
-    due_renewals_.clear();
-    while (const slot_id lease = leases_.next_due(now)) {
-        if (service(lease, now))
-            due_renewals_.push_back(slots_[lease].claim);
-    }
-    if (!due_renewals_.empty())
-        backend_.renew(due_renewals_, false, now);
+    if (holders_.wake_at() <= now)
+        holders_.service_due(now);
     absorb(now);
 
     // Last, when it is known which waits remain.
@@ -146,15 +119,17 @@ time_point locker_core::wake_at() const noexcept
     if (closing_.done())
         return never; // keys left on nodes end by their ttl
     return std::min(
-        {backend_.wake_at(), contest_.wake_at(), leases_.wake_at(), closing_.wake_at()});
+        {backend_.wake_at(), contest_.wake_at(), holders_.wake_at(), closing_.wake_at()});
 }
 
 void locker_core::add_to(locker_stats& stats) const
 {
     stats = report_.counts();
-    stats.held = leases_.count();
+    stats.held = leases().count();
     contest_.add_to(stats);
-    stats.nodes = backend_.nodes();
+    stats.nodes = backend_.nodes().stats();
+    stats.store = backend_.about().name;
+    stats.guarantee = backend_.about().promise;
 }
 
 // Releases and renewals go before new attempts.
@@ -165,11 +140,19 @@ void locker_core::absorb(time_point now)
             handle(*event, now);
     } while (contest_.admit_next(now));
 
-    if (!closing_.begun() || closing_.done() || leases_.count() != 0)
+    if (closing_.drains() && leases().count() == 0)
+        end_without_leases(now);
+}
+
+void locker_core::end_without_leases(time_point now)
+{
+    if (closing_.ends_draining())
+        report_.drained();
+    if (!closing_.begun() || closing_.done())
         return;
     if (closing_.winds_up())
-        backend_.wind_up(now);
-    if (closing_.ends(backend_.cleaning_up(), backend_.unsent(), now)) {
+        backend_.cleanup().wind_up(now);
+    if (closing_.ends(backend_.cleanup().under_way(), backend_.unsent(), now)) {
         backend_.close(now);
         report_.closed();
     }
@@ -180,36 +163,26 @@ void locker_core::handle(const backend_event& event, time_point now)
     switch (event.kind) {
     case event_kind::granted:
         contest_.granted(event.tag, event.valid, now);
-        install(event.tag, event.valid, event.fence, now);
+        holders_.install(event.tag, event.valid, event.fence, now);
         break;
     case event_kind::refused:
         contest_.refused(event, now);
         break;
     case event_kind::queued:
         contest_.parked(event.tag);
+        notes().queued(event.tag, now);
         break;
-    case event_kind::validity: {
-        const auto confirmed = leases_.confirm(event.tag, event.valid, now);
-        if (confirmed.renewed)
-            report_.renewed();
-        if (confirmed.extended)
-            report_.extended(event.tag, errc{});
+    case event_kind::validity:
+        holders_.confirmed(event.tag, event.valid, now);
         break;
-    }
     case event_kind::lost:
-        if (leases_.is_held(event.tag))
-            lose(event.tag, now);
+        holders_.lost(event.tag, now);
         break;
     case event_kind::released:
-        // Otherwise it was dropped or lost: no caller waits for the outcome.
-        if (const claim_slot* const s = slots_.find(event.tag); s && s->now == stage::releasing) {
-            report_.released(s->release_tag, event.outcome);
-            leases_.forget(event.tag);
-        }
+        holders_.released(event.tag, event.outcome);
         break;
     case event_kind::no_remote_waiters:
-        if (leases_.is_held(event.tag))
-            contest_.turns(slots_[event.tag].queue).nobody_waits();
+        holders_.nobody_waits(event.tag);
         break;
     case event_kind::free_hint:
         contest_.hinted(event, now);
@@ -217,86 +190,12 @@ void locker_core::handle(const backend_event& event, time_point now)
     }
 }
 
-void locker_core::install(
-    slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now)
+void locker_core::end_waits(time_point now)
 {
-    const claim_slot& s = slots_[lease];
-    leases_.begin(lease, granted, backend_.patience(s.terms.ttl), !backend_.renews_itself(), now);
-    report_.acquired(contest_.take_next(s.queue, lease), lease, fence);
-}
-
-// Transfers a lease to the next waiter, without requests to the nodes. False if that is impossible:
-// then the holder still has the lease.
-bool locker_core::hand_over(slot_id lease, time_point now)
-{
-    const claim_slot& from = slots_[lease];
-    const wait* const waiter = contest_.next(from.queue);
-    if (waiter == nullptr || closing_.begun() || from.keeper.where() != lease_keeper::phase::kept)
-        return false;
-    const lease_params& terms = waiter->terms;
-    const validity granted = from.keeper.granted();
-    local_turns& turns = contest_.turns(from.queue);
-    // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
-    // than the nodes could grant anything.
-    if (turns.time_is_up(terms, now) ||
-        (turns.used_up(terms) && !backend_.probing_waiters(from.claim)) ||
-        !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
-        !backend_.can_transfer(from.claim))
-        return false;
-
-    leases_.end(lease, stage::releasing);
-    report_.gone(lease);
-    const slot_id next = slots_.take();
-    claim_slot& to = slots_[next];
-    to = claim_slot{};
-    to.queue = from.queue;
-    to.claim = from.claim;
-    to.terms = terms;
-    const auto fence = backend_.transfer(to.claim, next);
-    turns.pass();
-    if (turns.should_probe(terms))
-        backend_.probe_waiters(to.claim, now);
-    report_.handed_over();
-    install(next, granted, fence, now);
-    return true;
-}
-
-// Gives a held lease back to the backend. Renewal stops first, so none can follow the release.
-void locker_core::give_back(slot_id lease, time_point now)
-{
-    const claim_slot& s = slots_[lease];
-    leases_.end(lease, stage::releasing);
-    report_.gone(lease);
-    const wait* const next = contest_.next(s.queue);
-    if (next != nullptr && contest_.turns(s.queue).time_is_up(next->terms, now))
-        backend_.leave_open(s.claim);
-    backend_.release(s.claim, now);
-    contest_.end_turn(s.queue, now);
-}
-
-// Does what is due for a lease, except its renewal. True if that is due too.
-bool locker_core::service(slot_id lease, time_point now)
-{
-    const held_leases::due due = leases_.service(lease, now);
-    if (due.extension_failed)
-        report_.extended(lease, errc::unreachable);
-    if (due.must_stop)
-        report_.must_stop(lease);
-    if (due.over)
-        lose(lease, now);
-    return due.renew;
-}
-
-void locker_core::lose(slot_id lease, time_point now)
-{
-    if (must_stop(lease) == errc{})
-        report_.must_stop(lease);
-    leases_.end(lease, stage::ended);
-    report_.lost();
-    const claim_slot& s = slots_[lease];
-    contest_.turns(s.queue).lost(now);
-    backend_.release(s.claim, now); // deletes the keys that may be left
-    contest_.end_turn(s.queue, now);
+    if (closing_.drains())
+        return;
+    notes().note({.kind = event::type::closing, .level = event_level::info}, now);
+    contest_.end_all(now);
 }
 
 } // namespace holdfast::core

@@ -5,13 +5,14 @@
 #include "core/closing.hpp"
 #include "core/contest.hpp"
 #include "core/effect.hpp"
-#include "core/held_leases.hpp"
+#include "core/holders.hpp"
 #include "core/report.hpp"
+#include "core/token_source.hpp"
+#include "core/wait_queues.hpp"
 
 #include <holdfast/options.hpp>
 
 #include <optional>
-#include <vector>
 
 namespace holdfast::core {
 
@@ -40,19 +41,27 @@ public:
     // None if an extension is under way; `extended` follows then.
     errc extend(slot_id lease, time_point now);
 
-    // None while work may go on; otherwise the reason to stop: `lease_lost` or `not_held`.
-    errc must_stop(slot_id lease) const noexcept { return leases_.must_stop(lease); }
-    // Granted, not released, not dropped.
-    bool alive(slot_id lease) const noexcept { return leases_.alive(lease); }
-    bool held(slot_id lease, time_point now) const noexcept { return leases_.held(lease, now); }
-    // `long_ago` if the lease has ended.
-    time_point valid_until(slot_id lease) const noexcept { return leases_.valid_until(lease); }
+    // Which leases are held, until when, and which must stop.
+    const held_leases& leases() const noexcept { return holders_.leases(); }
 
+    // Whether a lease of this locker holds the resource.
+    bool holds(std::string_view resource) const noexcept { return queues_.holds(resource); }
+
+    // Grants no more leases, and ends all waits. Holders keep their leases for up to `limit`.
+    // `drained` follows each call, when nothing is held any more.
+    void drain(std::chrono::milliseconds limit, time_point now);
     void close(time_point now);
 
     // How long the results of this core wait until they are delivered. If that is long, few
     // attempts are made until the next call, which has to come soon. True if so.
     bool note_lag(duration lag) noexcept;
+
+    // The wall clock when the lease clock was 0; only people read it, in the stamps of tokens.
+    void set_wall_clock(duration since_epoch) noexcept { tokens_.set_wall_clock(since_epoch); }
+    // Neither drain() nor close() was called.
+    bool grants() const noexcept { return !closing_.drains(); }
+    // close() was called.
+    bool closes() const noexcept { return closing_.begun(); }
 
     // To be called at `wake_at()`, and whenever the backend may have created events. `heard`: as
     // for the backend; all that has arrived if it is not given.
@@ -60,26 +69,23 @@ public:
     time_point wake_at() const noexcept;
 
     std::optional<effect> next_effect() { return report_.next_effect(); }
+    journal& notes() noexcept { return report_.notes(); }
     void add_to(locker_stats& stats) const;
 
 private:
     void absorb(time_point now); // handles the backend's events, then admits attempts
     void handle(const backend_event& event, time_point now);
-    // Gives the lease to the first wait of its queue.
-    void install(
-        slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now);
-    bool hand_over(slot_id lease, time_point now);
-    void give_back(slot_id lease, time_point now);
-    bool service(slot_id lease, time_point now);
-    void lose(slot_id lease, time_point now);
+    void end_without_leases(time_point now);
+    void end_waits(time_point now);
 
     backend_core& backend_;
     report report_;
     claim_slots slots_; // of attempts and leases
+    wait_queues queues_;
+    token_source tokens_;
     contest contest_;
-    held_leases leases_;
+    holders holders_;
     closing closing_;
-    std::vector<claim_id> due_renewals_;
 };
 
 } // namespace holdfast::core

@@ -33,6 +33,11 @@ void report::released(std::uint64_t release_tag, release_outcome outcome)
     effects_.push({.kind = effect_kind::released, .outcome = outcome, .tag = release_tag});
 }
 
+void report::drained()
+{
+    effects_.push({.kind = effect_kind::drained});
+}
+
 void report::closed()
 {
     effects_.push({.kind = effect_kind::closed});

@@ -12,7 +12,8 @@ namespace holdfast::core {
 class stream_layer_factory {
 public:
     virtual ~stream_layer_factory() = default;
-    // `inner` outlives the layer. `host`: of the server, to verify it.
+    // `inner` outlives the layer. `host`: of the server, to verify it; empty: that of the target at
+    // the time of each opening.
     virtual std::unique_ptr<connection> wrap(connection& inner, const std::string& host) const = 0;
 };
 

@@ -12,6 +12,7 @@ slot_id wait_queues::open(std::string_view resource)
     wait_queue& q = queues_[id];
     q.resource.assign(resource);
     q.first = q.last = q.asking = q.holder = 0;
+    q.waits = 0;
     q.in_turn = false;
     q.place = 0;
     q.failures = 0;
@@ -31,6 +32,27 @@ void wait_queues::close_if_unused(slot_id queue)
     queues_.give_back(queue);
 }
 
+const wait_queue* wait_queues::find(std::string_view resource) const noexcept
+{
+    const auto found = by_name_.find(resource);
+    return found != by_name_.end() ? queues_.find(found->second) : nullptr;
+}
+
+bool wait_queues::holds(std::string_view resource) const noexcept
+{
+    const wait_queue* const q = find(resource);
+    return q != nullptr && q->holder != 0;
+}
+
+std::uint64_t wait_queues::take_first(slot_id queue, slot_id lease)
+{
+    wait_queue& q = queues_[queue];
+    q.holder = lease;
+    const std::uint64_t tag = waits_[q.first].tag;
+    remove(q.first);
+    return tag;
+}
+
 slot_id wait_queues::append(slot_id queue, const wait& w)
 {
     const slot_id id = waits_.take();
@@ -45,6 +67,8 @@ slot_id wait_queues::append(slot_id queue, const wait& w)
     else
         q.first = id;
     q.last = id;
+    ++q.waits;
+    failing_fast_ += added.fails_fast() ? 1u : 0u;
     ends_.set(slot_index(id), w.ends);
     return id;
 }
@@ -55,6 +79,8 @@ void wait_queues::remove(slot_id id)
     wait_queue& q = queues_[w.queue];
     (w.before != 0 ? waits_[w.before].behind : q.first) = w.behind;
     (w.behind != 0 ? waits_[w.behind].before : q.last) = w.before;
+    --q.waits;
+    failing_fast_ -= w.fails_fast() ? 1u : 0u;
     ends_.erase(slot_index(id));
     waits_.give_back(id);
 }

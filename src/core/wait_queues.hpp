@@ -23,10 +23,13 @@ struct wait {
     slot_id queue = 0;
     slot_id before = 0, behind = 0; // its neighbours
     lease_params terms{};
-    time_point ends = never;
+    time_point began{}, ends = never;
     errc last_error{};  // of its last attempt; none before the first
     bool once = false;  // ends with its first attempt
     bool quiet = false; // a refusal is not an error
+
+    // Whether it ends when the backend is cut off. A single attempt finds that out by itself.
+    bool fails_fast() const noexcept { return terms.fails_fast && !once; }
 };
 
 // The demand of this process for one resource: the waits, first come, first served, and the lease
@@ -34,13 +37,14 @@ struct wait {
 struct wait_queue {
     std::string resource;
     slot_id first = 0, last = 0; // of the waits
-    slot_id asking = 0;          // the claim of the attempt for `first`, if there is one
-    slot_id holder = 0;          // the claim of the local holder
-    bool in_turn = false;        // others go first: the next attempt joins the backend's queue
-    slot_id place = 0;           // in the line for admission, if its next attempt waits there
-    unsigned failures = 0;       // attempts refused in a row
-    errc last_error{};           // of the last refused attempt; none after a grant
-    time_point retry_at{};       // no attempt before this time
+    std::size_t waits = 0;
+    slot_id asking = 0;    // the claim of the attempt for `first`, if there is one
+    slot_id holder = 0;    // the claim of the local holder
+    bool in_turn = false;  // others go first: the next attempt joins the backend's queue
+    slot_id place = 0;     // in the line for admission, if its next attempt waits there
+    unsigned failures = 0; // attempts refused in a row
+    errc last_error{};     // of the last refused attempt; none after a grant
+    time_point retry_at{}; // no attempt before this time
     local_turns turns;
 
     bool unused() const noexcept { return first == 0 && asking == 0 && holder == 0; }
@@ -55,6 +59,20 @@ public:
     bool contains(std::string_view resource) const noexcept { return by_name_.contains(resource); }
     // To be called when a wait or a holder has left the queue.
     void close_if_unused(slot_id queue);
+
+    // Null if it does not exist.
+    const wait_queue* find(std::string_view resource) const noexcept;
+    // Whether there is a local holder.
+    bool holds(std::string_view resource) const noexcept;
+
+    // The first wait of a queue; null if there is none.
+    const wait* first_of(slot_id queue) noexcept
+    {
+        const slot_id first = queues_[queue].first;
+        return first != 0 ? &waits_[first] : nullptr;
+    }
+    // That wait gets the lease. Returns its tag.
+    std::uint64_t take_first(slot_id queue, slot_id lease);
 
     // Adds a wait, which becomes due when it ends.
     slot_id append(slot_id queue, const wait& w);
@@ -87,6 +105,8 @@ public:
     slot_id wait_id_at(std::uint32_t index) const noexcept { return waits_.id_at(index); }
 
     std::size_t waiting() const noexcept { return waits_.size(); }
+    // Waits that end when the backend is cut off.
+    std::size_t failing_fast() const noexcept { return failing_fast_; }
     std::size_t size() const noexcept { return queues_.size(); }
     // Slots that may be in use; to visit all waits.
     std::uint32_t wait_capacity() const noexcept { return waits_.capacity(); }
@@ -96,6 +116,7 @@ private:
     slot_map<wait> waits_;
     boost::unordered_flat_map<std::string_view, slot_id> by_name_; // keys live in the queues
     timer_queue ends_, tries_;                                     // of waits; of queues
+    std::size_t failing_fast_ = 0;
 };
 
 } // namespace holdfast::core

@@ -17,13 +17,24 @@ core::time_point now() noexcept
 
 std::chrono::steady_clock::time_point to_steady(core::time_point when) noexcept
 {
+    return to_steady(when, read_clocks());
+}
+
+clocks read_clocks() noexcept
+{
+    const auto steady = std::chrono::steady_clock::now();
+    return {steady, now()};
+}
+
+// The steady clock was read first, so an interruption between the two makes the result earlier.
+std::chrono::steady_clock::time_point to_steady(core::time_point when, const clocks& now) noexcept
+{
     using steady = std::chrono::steady_clock;
     if (when == core::never)
         return steady::time_point::max();
     if (when == core::long_ago)
         return steady::time_point::min();
-    const auto base = steady::now(); // read first, so an interruption makes the result earlier
-    return base + std::chrono::duration_cast<steady::duration>(when - now());
+    return now.steady + std::chrono::duration_cast<steady::duration>(when - now.lease);
 }
 
 } // namespace holdfast::io

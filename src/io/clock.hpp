@@ -13,4 +13,12 @@ core::time_point now() noexcept;
 // The same instant on steady_clock, as timers need it. Correct until the next suspension.
 std::chrono::steady_clock::time_point to_steady(core::time_point when) noexcept;
 
+// Both clocks, the steady one first.
+struct clocks {
+    std::chrono::steady_clock::time_point steady;
+    core::time_point lease;
+};
+clocks read_clocks() noexcept;
+std::chrono::steady_clock::time_point to_steady(core::time_point when, const clocks& now) noexcept;
+
 } // namespace holdfast::io

@@ -1,5 +1,7 @@
 #include "io/engine.hpp"
 
+#include "core/explanation.hpp"
+
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -21,12 +23,13 @@ std::shared_ptr<engine> engine::make(
 
 engine::engine(asio::any_io_executor executor, const backend& store, const locker_options& options)
     : executor_(std::move(executor)),
+      tracer_(options.tracer),
       performer_(*this, executor_, store, options)
 {}
 
 engine::~engine()
 {
-    if (!abandoned_)
+    if (state_ == state::running)
         registry::of(executor_).remove(*this);
 }
 
@@ -35,23 +38,25 @@ engine::~engine()
 template <class Operation>
 void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
 {
-    if (!left_to_parent_)
+    if (state_ != state::left_to_parent)
         return;
     op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
     asio::post(executor_, [op = std::move(op)]() mutable { deliver(std::move(op)); });
 }
 
 void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait,
-    bool once, acquire_handler&& handler)
+    bool once, std::shared_ptr<trace_span> span, acquire_operation::handler_type&& handler)
 {
     auto op = std::make_unique<acquire_operation>(
         operation_kind::acquire, 0, std::move(handler), lease());
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return refuse(op, errc::closed);
     op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
     operation& added = *op;
     const core::slot_id id = performer_.operations().add(std::move(op));
+    if (span != nullptr)
+        performer_.told().begin(id, std::move(span));
     const core::time_point now = io::now();
     wait = std::max(once ? terms->options.wait : wait, std::chrono::milliseconds(0));
     added.about = performer_.core().acquire(id, terms->what.name(), terms->lease, wait, once, now);
@@ -59,26 +64,26 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     performer_.after_call(now);
 }
 
-void engine::wait_lost(core::slot_id lease, error_handler&& handler)
+void engine::wait_lost(core::slot_id lease, error_operation::handler_type&& handler)
 {
     auto op = std::make_unique<error_operation>(operation_kind::lost, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return refuse(op, errc::not_held);
     operation& added = *op;
     performer_.operations().add(std::move(op));
-    if (const errc reason = performer_.core().must_stop(lease); reason != errc{})
+    if (const errc reason = performer_.core().leases().must_stop(lease); reason != errc{})
         performer_.operations().finish(added, reason);
     else
         attach_cancellation(added);
     performer_.after_call(io::now());
 }
 
-void engine::extend(core::slot_id lease, error_handler&& handler)
+void engine::extend(core::slot_id lease, error_operation::handler_type&& handler)
 {
     auto op = std::make_unique<error_operation>(operation_kind::extend, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return refuse(op, errc::not_held);
     operation& added = *op;
     performer_.operations().add(std::move(op));
@@ -90,12 +95,12 @@ void engine::extend(core::slot_id lease, error_handler&& handler)
     performer_.after_call(now);
 }
 
-void engine::release(core::slot_id lease, release_handler&& handler)
+void engine::release(core::slot_id lease, release_operation::handler_type&& handler)
 {
     auto op = std::make_unique<release_operation>(
         operation_kind::release, lease, std::move(handler), release_outcome::unconfirmed);
     const std::lock_guard lock(mutex_);
-    if (abandoned_) {
+    if (state_ != state::running) {
         op->set_result(release_outcome::expired);
         return refuse(op, errc::not_held);
     }
@@ -114,18 +119,49 @@ void engine::release(core::slot_id lease, release_handler&& handler)
 void engine::drop(core::slot_id lease) noexcept
 {
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return;
     const core::time_point now = io::now();
     if (performer_.core().drop(lease, now))
         performer_.after_call(now);
 }
 
-void engine::close(error_handler&& handler)
+void engine::drain(std::chrono::milliseconds limit, error_operation::handler_type&& handler)
+{
+    auto op = std::make_unique<error_operation>(operation_kind::drain, 0, std::move(handler));
+    const std::lock_guard lock(mutex_);
+    if (state_ != state::running)
+        return refuse(op, errc{});
+    operation& added = *op;
+    performer_.operations().add(std::move(op));
+    attach_cancellation(added);
+    const core::time_point now = io::now();
+    performer_.core().drain(std::max(limit, std::chrono::milliseconds(0)), now);
+    performer_.after_call(now);
+}
+
+void engine::inspect(
+    std::unique_ptr<operation> op, core::inspection_task task, const std::string& name)
+{
+    const std::lock_guard lock(mutex_);
+    if (state_ != state::running)
+        return refuse(op, errc::closed);
+    operation& added = *op;
+    performer_.operations().add(std::move(op));
+    const core::time_point now = io::now();
+    if (performer_.core().closes()) {
+        performer_.operations().finish(added, errc::closed);
+    } else if (performer_.questions().begin(added, task, name, now)) {
+        attach_cancellation(added);
+    }
+    performer_.after_call(now);
+}
+
+void engine::close(error_operation::handler_type&& handler)
 {
     auto op = std::make_unique<error_operation>(operation_kind::close, 0, std::move(handler));
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return refuse(op, errc{});
     operation& added = *op;
     performer_.operations().add(std::move(op));
@@ -134,6 +170,7 @@ void engine::close(error_handler&& handler)
         performer_.operations().finish(added, {});
     } else {
         attach_cancellation(added);
+        performer_.questions().end();
         performer_.core().close(now);
     }
     performer_.after_call(now);
@@ -142,29 +179,12 @@ void engine::close(error_handler&& handler)
 void engine::close() noexcept
 {
     const std::lock_guard lock(mutex_);
-    if (abandoned_)
+    if (state_ != state::running)
         return;
     const core::time_point now = io::now();
+    performer_.questions().end();
     performer_.core().close(now);
     performer_.after_call(now);
-}
-
-bool engine::alive(core::slot_id lease) noexcept
-{
-    const std::lock_guard lock(mutex_);
-    return !left_to_parent_ && performer_.core().alive(lease);
-}
-
-bool engine::held(core::slot_id lease) noexcept
-{
-    const std::lock_guard lock(mutex_);
-    return !left_to_parent_ && performer_.core().held(lease, io::now());
-}
-
-core::time_point engine::valid_until(core::slot_id lease) noexcept
-{
-    const std::lock_guard lock(mutex_);
-    return performer_.core().valid_until(lease);
 }
 
 locker_stats engine::stats()
@@ -172,7 +192,20 @@ locker_stats engine::stats()
     const std::lock_guard lock(mutex_);
     locker_stats s;
     performer_.core().add_to(s);
+    performer_.told().add_to(s);
     return s;
+}
+
+std::string engine::explain(const std::string& resource, const error_code& why)
+{
+    bool holds = false;
+    locker_stats s;
+    {
+        const std::lock_guard lock(mutex_);
+        holds = state_ != state::left_to_parent && performer_.core().holds(resource);
+        performer_.core().add_to(s);
+    }
+    return core::explanation_of(resource, why, holds, describe_nodes(s));
 }
 
 void engine::attach_cancellation(operation& op)
@@ -190,7 +223,7 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
 {
     const std::lock_guard lock(mutex_);
     operation* const found = performer_.operations().find(id);
-    if (found == nullptr || abandoned_)
+    if (found == nullptr || state_ != state::running)
         return;
     operation& op = *found;
     const bool only_total =
@@ -202,13 +235,24 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
         if (!performer_.core().cancel(op.about, only_total, now))
             return;
         static_cast<acquire_operation&>(op).set_result(lease());
+        performer_.told().cancelled(id, now);
         break;
     case operation_kind::extend:
     case operation_kind::release:
         if (only_total)
             return;
         break;
+    case operation_kind::force_release:
+        if (only_total)
+            return;
+        performer_.questions().forget(op);
+        break;
+    case operation_kind::inspect:
+    case operation_kind::list:
+        performer_.questions().forget(op);
+        break;
     case operation_kind::lost:
+    case operation_kind::drain:
     case operation_kind::close:
         break;
     }
@@ -218,19 +262,23 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
 
 void engine::leave_to_parent() noexcept
 {
-    left_to_parent_ = true;
+    {
+        const std::lock_guard lock(mutex_);
+        state_ = state::left_to_parent;
+    }
     abandon();
 }
 
 void engine::abandon() noexcept
 {
-    std::vector<std::unique_ptr<operation>> orphans;
+    performer::orphans orphans;
     {
         const std::lock_guard lock(mutex_);
-        abandoned_ = true;
+        if (state_ == state::running)
+            state_ = state::abandoned;
         orphans = performer_.abandon();
     }
-    orphans.clear(); // destroys handlers, and with them coroutines and their leases
+    // Handlers are destroyed here, and with them coroutines and their leases.
 }
 
 } // namespace holdfast::io

@@ -19,6 +19,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 namespace holdfast::io {
 
@@ -39,35 +41,49 @@ class engine final : public std::enable_shared_from_this<engine>,
                      public transport_owner,
                      public registrant {
 public:
-    using acquire_handler = detail::any_handler<void(error_code, lease)>;
-    using error_handler = detail::any_handler<void(error_code)>;
-    using release_handler = detail::any_handler<void(error_code, release_outcome)>;
-
     static std::shared_ptr<engine> make(
         asio::any_io_executor executor, const backend& store, const locker_options& options);
     engine(asio::any_io_executor executor, const backend& store, const locker_options& options);
     ~engine();
 
+    // `span`: from begin_span().
     void acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milliseconds wait, bool once,
-        acquire_handler&& handler);
-    void wait_lost(core::slot_id lease, error_handler&& handler);
-    void extend(core::slot_id lease, error_handler&& handler);
-    void release(core::slot_id lease, release_handler&& handler);
+        std::shared_ptr<trace_span> span, acquire_operation::handler_type&& handler);
+    void wait_lost(core::slot_id lease, error_operation::handler_type&& handler);
+    void extend(core::slot_id lease, error_operation::handler_type&& handler);
+    void release(core::slot_id lease, release_operation::handler_type&& handler);
     void drop(core::slot_id lease) noexcept;
-    void close(error_handler&& handler);
+    void drain(std::chrono::milliseconds limit, error_operation::handler_type&& handler);
+    // `op`: of the kind that belongs to the task.
+    void inspect(
+        std::unique_ptr<operation> op, core::inspection_task task, const std::string& name);
+    void close(error_operation::handler_type&& handler);
     void close() noexcept;
 
-    bool alive(core::slot_id lease) noexcept;
-    bool held(core::slot_id lease) noexcept;
-    core::time_point valid_until(core::slot_id lease) noexcept;
-    locker_stats stats();
-    const asio::any_io_executor& executor() const noexcept { return executor_; }
-    // How long to wait for a node's answer. Constant, so no mutex is needed.
-    core::duration patience(core::duration ttl) const noexcept
+    // The span of an operation that begins now, on the thread that has initiated it. Null for none.
+    std::shared_ptr<trace_span> begin_span(const std::string& resource) const noexcept
     {
-        return performer_.backend().patience(ttl);
+        return tracer_ != nullptr ? tracer_->begin_acquire(resource) : nullptr;
     }
-    core::duration longest_ttl() const noexcept { return performer_.backend().longest_ttl(); }
+    // Asks something about leases: returns `question(leases, ours)`. In a child process, the leases
+    // are not `ours`.
+    template <class Question>
+    auto ask(const Question& question) noexcept
+    {
+        const std::lock_guard lock(mutex_);
+        return question(performer_.core().leases(), state_ != state::left_to_parent);
+    }
+    // Whether leases are granted: no draining or closing has begun.
+    bool grants() noexcept
+    {
+        const std::lock_guard lock(mutex_);
+        return state_ == state::running && performer_.core().grants();
+    }
+    locker_stats stats();
+    std::string explain(const std::string& resource, const error_code& why);
+    const asio::any_io_executor& executor() const noexcept { return executor_; }
+    // Only for what is constant, as about() and patience(): no mutex is needed.
+    const core::backend_core& store() const noexcept { return performer_.backend(); }
 
     // For the library's own handlers: runs `action` under the mutex, then performs its consequences
     // and delivers finished operations.
@@ -75,7 +91,7 @@ public:
     void enter(Action action)
     {
         std::unique_lock lock(mutex_);
-        if (abandoned_)
+        if (state_ != state::running)
             return;
         action();
         performer_.settle(io::now());
@@ -106,9 +122,10 @@ private:
 
     std::mutex mutex_;
     const asio::any_io_executor executor_;
+    const std::shared_ptr<tracer> tracer_; // may be null
     performer performer_;
-    bool abandoned_ = false;
-    bool left_to_parent_ = false;
+    enum class state : std::uint8_t { running, abandoned, left_to_parent };
+    state state_ = state::running;
 };
 
 } // namespace holdfast::io

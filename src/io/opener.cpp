@@ -32,7 +32,11 @@ void opener::start(const core::address& target, core::time_point end)
             candidates_.emplace_back(asio::local::stream_protocol::endpoint(target.path));
         return begin_race(end);
     }
-    look_up_.start(executor_, target.host, target.port,
+    if (std::string name = target.host + " " + std::to_string(target.port); name != looked_up_) {
+        look_up_.emplace();
+        looked_up_ = std::move(name);
+    }
+    look_up_->start(executor_, target.host, target.port,
         guarded_([this, end](error_code ec, const look_up::endpoints& found) {
             if (ec)
                 return finish(ec);
@@ -45,7 +49,8 @@ void opener::start(const core::address& target, core::time_point end)
 void opener::stop() noexcept
 {
     guarded_.dismiss();
-    look_up_.forget();
+    if (look_up_)
+        look_up_->forget();
     next_attempt_.reset();
     attempts_.clear();
 }

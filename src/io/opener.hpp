@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace holdfast::io {
@@ -28,7 +29,7 @@ public:
 
     opener(transport_owner& owner, const asio::any_io_executor& executor, handler done);
 
-    // The race must be over at `end`. Precondition: the same target each time; stopped.
+    // The race must be over at `end`. Precondition: stopped.
     void start(const core::address& target, core::time_point end);
     void stop() noexcept;
 
@@ -46,7 +47,8 @@ private:
     handler_guard guarded_;
     const asio::any_io_executor executor_;
     const handler done_;
-    look_up look_up_;
+    std::optional<look_up> look_up_;
+    std::string looked_up_; // the name and the port
     std::vector<protocol::endpoint> candidates_;
     core::address_race race_; // of the candidates
     std::deque<protocol::socket> attempts_;

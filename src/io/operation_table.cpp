@@ -56,23 +56,36 @@ void operation_table::finish(operation& op, error_code ec)
         unlist(op);
     op.set_error(ec);
     const core::slot_id id = op.id;
-    queue_of(op, ec).push(std::move(under_way_[id]));
+    operation_queue& queue = queue_of(op, ec);
+    if (&queue == &closed_)
+        closed_after_.push({finished_.pushed(), refused_.pushed()});
+    queue.push(std::move(under_way_[id]));
     under_way_.give_back(id);
     lag_.finished();
 }
 
 operation_queue& operation_table::queue_of(const operation& op, const error_code& ec) noexcept
 {
-    if (op.kind == operation_kind::close)
+    if (op.kind == operation_kind::drain || op.kind == operation_kind::close)
         return closed_;
     return op.kind == operation_kind::acquire && ec ? refused_ : finished_;
+}
+
+bool operation_table::closed_is_next() const noexcept
+{
+    if (closed_.empty())
+        return false;
+    const position& after = closed_after_.front();
+    return finished_.popped() >= after.finished && refused_.popped() >= after.refused;
 }
 
 std::unique_ptr<operation> operation_table::next_finished() noexcept
 {
     lag_.delivered();
-    if (refused_.empty() && finished_.empty())
+    if (closed_is_next()) {
+        closed_after_.pop();
         return closed_.pop();
+    }
     refused_is_next_ = !refused_.empty() && (refused_is_next_ || finished_.empty());
     operation_queue& next = refused_is_next_ ? refused_ : finished_;
     refused_is_next_ = !refused_is_next_;
@@ -92,10 +105,7 @@ void operation_table::finish_at_lease(core::slot_id lease, bool only_extensions,
 
 void operation_table::finish_all(operation_kind kind, error_code ec)
 {
-    for (std::uint32_t i = 0; i < under_way_.capacity(); ++i) {
-        if (operation* const op = find(under_way_.id_at(i), kind))
-            finish(*op, ec);
-    }
+    for_each(kind, [&](operation& op) { finish(op, ec); });
 }
 
 std::vector<std::unique_ptr<operation>> operation_table::take_all()

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/ring.hpp"
 #include "core/slot_map.hpp"
 #include "io/delivery_lag.hpp"
 #include "io/operations.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,9 +25,13 @@ public:
     }
 
     bool empty() const noexcept { return first_ == nullptr; }
+    // How many were pushed, and how many popped, since the beginning.
+    std::uint64_t pushed() const noexcept { return pushed_; }
+    std::uint64_t popped() const noexcept { return popped_; }
 
     void push(std::unique_ptr<operation> op) noexcept
     {
+        ++pushed_;
         operation* const added = op.release();
         added->next = nullptr;
         (empty() ? first_ : last_->next) = added;
@@ -34,10 +40,12 @@ public:
 
     std::unique_ptr<operation> pop() noexcept
     {
+        ++popped_;
         return std::unique_ptr<operation>(std::exchange(first_, first_->next));
     }
 
 private:
+    std::uint64_t pushed_ = 0, popped_ = 0;
     operation* first_ = nullptr;
     operation* last_ = nullptr; // not valid while the queue is empty
 };
@@ -57,14 +65,24 @@ public:
     // the extension.
     void finish_at_lease(core::slot_id lease, bool only_extensions, error_code ec);
     void finish_all(operation_kind kind, error_code ec);
+    // Visits the operations of a kind that are under way; a visit may finish the operation.
+    template <class Visit>
+    void for_each(operation_kind kind, const Visit& visit)
+    {
+        for (std::uint32_t i = 0; i < under_way_.capacity(); ++i) {
+            if (operation* const op = find(under_way_.id_at(i), kind))
+                visit(*op);
+        }
+    }
 
     bool has_finished() const noexcept
     {
         return !finished_.empty() || !refused_.empty() || !closed_.empty();
     }
     // The next for delivery: in turn one of the acquires that were not granted, and one of the
-    // others. Under overload most acquires are refused, and a lease must not wait behind them. A
-    // close comes last.
+    // others. Under overload most acquires are refused, and a lease must not wait behind them.
+    // Drains and closes come after all that had finished before them, but not after what finishes
+    // later: callers that try again at once must not keep them back.
     // Precondition: has_finished().
     std::unique_ptr<operation> next_finished() noexcept;
 
@@ -76,6 +94,7 @@ public:
 
 private:
     static bool waits_at_lease(const operation& op) noexcept;
+    bool closed_is_next() const noexcept;
     operation_queue& queue_of(const operation& op, const error_code& ec) noexcept;
     void list_at_lease(operation& op);
     void unlist(operation& op) noexcept;
@@ -84,7 +103,11 @@ private:
     std::vector<operation*> at_lease_; // by the index of the lease: its latest operation
     operation_queue finished_;
     operation_queue refused_; // acquires that were not granted
-    operation_queue closed_;
+    operation_queue closed_;  // drains and closes
+    struct position {
+        std::uint64_t finished, refused; // how many had been pushed
+    };
+    core::ring<position> closed_after_; // for each in `closed_`
     bool refused_is_next_ = false;
     delivery_lag lag_;
 };

@@ -26,7 +26,17 @@ namespace asio = boost::asio;
 // How many handlers have thrown on this thread.
 inline thread_local constinit std::size_t handlers_thrown = 0;
 
-enum class operation_kind : std::uint8_t { acquire, lost, extend, release, close };
+enum class operation_kind : std::uint8_t {
+    acquire,
+    lost,
+    extend,
+    release,
+    drain,
+    close,
+    inspect,
+    list,
+    force_release
+};
 
 // A user's operation that has not completed. Owned by the engine until it is delivered.
 class operation : public recycled {

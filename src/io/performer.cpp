@@ -1,6 +1,7 @@
 #include "io/performer.hpp"
 
 #include "io/clock.hpp"
+#include "io/process_identity.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/post.hpp>
@@ -23,11 +24,27 @@ performer::performer(transport_owner& owner, const asio::any_io_executor& execut
       backend_(store.factory().make(entropy_.seed())),
       core_(*backend_, entropy_, options, entropy_.seed()),
       transports_(owner, *backend_, executor_),
-      timer_(std::make_unique<asio::steady_timer>(executor_))
-{}
+      timer_(std::make_unique<asio::steady_timer>(executor_)),
+      inspections_(backend_->inspection(), operations_),
+      observers_(executor_, options)
+{
+    const core::time_point now = io::now();
+    follow_wall_clock(now);
+    inspections_.introduce(now);
+}
+
+// The wall clock may be set at any time. To the second is enough, and rarely is cheap enough.
+void performer::follow_wall_clock(core::time_point now) noexcept
+{
+    if (wall_clock_read_ != core::long_ago && now - wall_clock_read_ < std::chrono::seconds(1))
+        return;
+    wall_clock_read_ = now;
+    core_.set_wall_clock(wall_clock() - now.time_since_epoch());
+}
 
 void performer::settle(core::time_point now)
 {
+    follow_wall_clock(now);
     late_ = core_.note_lag(operations_.lag(now));
     core::time_point heard = now;
     if (core_.wake_at() <= now) {
@@ -47,6 +64,9 @@ void performer::perform_effects()
 {
     while (const auto e = core_.next_effect())
         perform(*e);
+    if (!core_.notes().empty())
+        observers_.tell(core_.notes(), backend_->nodes());
+    inspections_.deliver();
 }
 
 void performer::perform(const core::effect& e)
@@ -82,6 +102,9 @@ void performer::perform(const core::effect& e)
             operations_.finish(*op, {});
         }
         break;
+    case core::effect_kind::drained:
+        operations_.finish_all(operation_kind::drain, {});
+        break;
     case core::effect_kind::closed:
         closed_ = true;
         operations_.finish_all(operation_kind::close, {});
@@ -100,7 +123,7 @@ void performer::arm_timer(core::time_point now)
     const auto at = alarm_.plan(wanted, now);
     if (!at)
         return;
-    timer_->expires_at(to_steady(*at));
+    timer_->expires_at(observers_.to_steady(*at));
     timer_->async_wait(guarded_([this](error_code ec) {
         if (!ec)
             alarm_.clear(); // settle() follows
@@ -154,12 +177,12 @@ void performer::deliver_finished(std::unique_lock<std::mutex>& lock)
         schedule_turn();
 }
 
-std::vector<std::unique_ptr<operation>> performer::abandon() noexcept
+performer::orphans performer::abandon() noexcept
 {
     guarded_.dismiss();
     transports_.clear();
     timer_.reset();
-    return operations_.take_all();
+    return {operations_.take_all(), observers_.stop()};
 }
 
 } // namespace holdfast::io

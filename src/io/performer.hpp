@@ -4,6 +4,8 @@
 #include "core/backend.hpp"
 #include "core/locker_core.hpp"
 #include "io/entropy.hpp"
+#include "io/inspections.hpp"
+#include "io/observers.hpp"
 #include "io/operation_table.hpp"
 #include "io/operations.hpp"
 #include "io/transport.hpp"
@@ -39,6 +41,8 @@ public:
     const core::locker_core& core() const noexcept { return core_; }
     const core::backend_core& backend() const noexcept { return *backend_; }
     operation_table& operations() noexcept { return operations_; }
+    observers& told() noexcept { return observers_; }
+    inspections& questions() noexcept { return inspections_; }
     bool is_closed() const noexcept { return closed_; }
 
     // Wakes the core and follows its connections until nothing changes, then performs its effects.
@@ -51,12 +55,18 @@ public:
     // Runs handlers of finished operations, without the mutex.
     void deliver_finished(std::unique_lock<std::mutex>& lock);
 
-    // Closes all connections and the timer. Returns the operations, to be destroyed.
-    std::vector<std::unique_ptr<operation>> abandon() noexcept;
+    // Closes all connections and the timer. Returns the operations, and what observers have of the
+    // user, to be destroyed.
+    struct orphans {
+        std::vector<std::unique_ptr<operation>> operations;
+        observers::remains told;
+    };
+    orphans abandon() noexcept;
 
 private:
     void perform(const core::effect& e);
     void perform_effects();
+    void follow_wall_clock(core::time_point now) noexcept;
     void arm_timer(core::time_point now);
 
     handler_guard guarded_;
@@ -68,6 +78,9 @@ private:
     std::unique_ptr<asio::steady_timer> timer_;
     core::alarm alarm_;
     operation_table operations_;
+    inspections inspections_;
+    observers observers_;
+    core::time_point wall_clock_read_ = core::long_ago;
     bool turn_scheduled_ = false;
     bool late_ = false; // the core makes few attempts until the next turn
     bool closed_ = false;

@@ -32,9 +32,16 @@ std::vector<std::shared_ptr<registrant>> registry::alive()
     return all;
 }
 
+// An abandoned engine does not call remove(). Newer versions of Asio shut a context down twice: the
+// second time there is nobody to tell.
 void registry::shutdown() noexcept
 {
-    for (const auto& e : alive())
+    const auto all = alive();
+    {
+        const std::lock_guard lock(mutex_);
+        registrants_.clear();
+    }
+    for (const auto& e : all)
         e->abandon();
 }
 

@@ -21,16 +21,25 @@ constexpr core::duration longest_lag = std::chrono::seconds(1);
 transports::transports(
     transport_owner& owner, core::backend_core& served, const asio::any_io_executor& executor)
     : guarded_(owner),
+      owner_(owner),
+      served_(served),
       executor_(executor)
 {
-    for (core::connection* const each : served.connections())
-        all_.push_back(std::make_unique<link>(owner, *each, executor));
+    serve_new();
     for (core::descriptor* const each : served.descriptors())
         all_.push_back(std::make_unique<descriptor_link>(owner, *each, executor));
 }
 
+void transports::serve_new()
+{
+    const auto connections = served_.connections();
+    for (; connections_ < connections.size(); ++connections_)
+        all_.push_back(std::make_unique<link>(owner_, *connections[connections_], executor_));
+}
+
 bool transports::follow(core::time_point now)
 {
+    serve_new();
     bool changed = false;
     for (const auto& each : all_)
         changed = each->follow(now) || changed;

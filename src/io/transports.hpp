@@ -34,9 +34,15 @@ public:
 private:
     void confirm_arrivals();
 
+    // The backend may have more connections than before.
+    void serve_new();
+
     handler_guard guarded_;
+    transport_owner& owner_;
+    core::backend_core& served_;
     const asio::any_io_executor executor_;
     std::vector<std::unique_ptr<transport>> all_;
+    std::size_t connections_ = 0; // that are served
     bool confirming_ = false;
 };
 

@@ -18,63 +18,6 @@ core::validity validity_of(const core::claim_params& terms, core::time_point ask
 
 } // namespace
 
-store::held_key* store::find_owned(
-    std::string_view resource, const core::owner_token& token, core::time_point now)
-{
-    const auto found = keys_.find(std::string(resource));
-    if (found == keys_.end() || found->second.until <= now ||
-        found->second.owner.text != token.text)
-        return nullptr;
-    return &found->second;
-}
-
-std::optional<std::uint64_t> store::grant(std::string_view resource, const core::owner_token& token,
-    core::time_point until, core::time_point now)
-{
-    const std::lock_guard lock(mutex_);
-    if (keys_.size() >= sweep_at_) { // remove expired keys when half of all keys may be expired
-        std::erase_if(keys_, [now](const auto& each) { return each.second.until <= now; });
-        sweep_at_ = 2 * keys_.size() + 64;
-    }
-    held_key& k = keys_[std::string(resource)];
-    if (k.until > now)
-        return std::nullopt;
-    k = {token, until};
-    return ++last_token_;
-}
-
-std::uint64_t store::next_token()
-{
-    const std::lock_guard lock(mutex_);
-    return ++last_token_;
-}
-
-bool store::renew(std::string_view resource, const core::owner_token& token, core::time_point until,
-    core::time_point now)
-{
-    const std::lock_guard lock(mutex_);
-    held_key* const k = find_owned(resource, token, now);
-    if (k != nullptr)
-        k->until = until;
-    return k != nullptr;
-}
-
-bool store::remove(std::string_view resource, const core::owner_token& token, core::time_point now)
-{
-    const std::lock_guard lock(mutex_);
-    if (find_owned(resource, token, now) == nullptr)
-        return false;
-    keys_.erase(std::string(resource));
-    return true;
-}
-
-core::time_point store::free_at(std::string_view resource)
-{
-    const std::lock_guard lock(mutex_);
-    const auto found = keys_.find(std::string(resource));
-    return found == keys_.end() ? core::long_ago : found->second.until;
-}
-
 core::claim_id memory_core::attempt(std::uint64_t tag, std::string_view resource,
     const core::owner_token& token, const core::claim_params& terms, core::time_point now)
 {
@@ -128,6 +71,70 @@ void memory_core::release(core::claim_id id, core::time_point now)
 void memory_core::watch(std::uint64_t tag, std::string_view resource, core::time_point)
 {
     events_.push({.kind = event_kind::free_hint, .tag = tag, .free_at = keys_->free_at(resource)});
+}
+
+void memory_core::introduce(const core::client_identity& self, core::time_point)
+{
+    client_info info;
+    info.host = self.host;
+    info.pid = self.pid;
+    info.program = self.program;
+    info.started = std::chrono::system_clock::time_point(std::chrono::seconds(self.started));
+    keys_->introduce(id_, std::move(info));
+}
+
+void memory_core::begin(const core::inspection_request& request, core::time_point now)
+{
+    core::inspection_result result;
+    result.tag = request.tag;
+    switch (request.task) {
+    case core::inspection_task::inspect:
+        result.found = keys_->report(request.name, now);
+        break;
+    case core::inspection_task::list:
+        result.found = keys_->list(request.name, now);
+        break;
+    case core::inspection_task::force_release: {
+        forced_release forced = take_away(request.name, now);
+        result.reason = forced.deleted == 0 ? errc::not_held : errc{};
+        result.found = std::move(forced);
+        break;
+    }
+    }
+    results_.push_back(std::move(result));
+}
+
+// Holders in other lockers notice it at their next renewal: a store cannot wake them.
+forced_release memory_core::take_away(std::string_view resource, core::time_point now)
+{
+    forced_release forced;
+    const auto taken = keys_->take(resource, now);
+    if (!taken)
+        return forced;
+    forced.owner = taken->owner;
+    forced.deleted = 1;
+    for (std::uint32_t i = 0; i < claims_.capacity(); ++i) {
+        const claim* const c = claims_.find(claims_.id_at(i));
+        if (c == nullptr || c->token.text != taken->token.text)
+            continue;
+        events_.push({.kind = event_kind::lost, .tag = c->tag});
+        forced.told = true;
+    }
+    return forced;
+}
+
+void memory_core::forget(std::uint64_t tag)
+{
+    std::erase_if(results_, [tag](const auto& each) { return each.tag == tag; });
+}
+
+std::optional<core::inspection_result> memory_core::next_result()
+{
+    if (results_.empty())
+        return std::nullopt;
+    auto next = std::move(results_.front());
+    results_.pop_front();
+    return next;
 }
 
 std::optional<core::backend_event> memory_core::next_event()

@@ -3,45 +3,24 @@
 #include "core/backend.hpp"
 #include "core/ring.hpp"
 #include "core/slot_map.hpp"
+#include "memory/store.hpp"
 
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 namespace holdfast::in_process {
 
-// The keys, shared by all lockers that use copies of one backend.
-class store {
-public:
-    // None if the resource is held at `now`; otherwise the fencing token.
-    std::optional<std::uint64_t> grant(std::string_view resource, const core::owner_token& token,
-        core::time_point until, core::time_point now);
-    // The fencing token for the next holder after a transfer.
-    std::uint64_t next_token();
-    bool renew(std::string_view resource, const core::owner_token& token, core::time_point until,
-        core::time_point now);
-    bool remove(std::string_view resource, const core::owner_token& token, core::time_point now);
-    core::time_point free_at(std::string_view resource);
-
-private:
-    struct held_key {
-        core::owner_token owner{};
-        core::time_point until{};
-    };
-    held_key* find_owned(
-        std::string_view resource, const core::owner_token& token, core::time_point now);
-
-    std::mutex mutex_;
-    std::unordered_map<std::string, held_key> keys_;
-    std::uint64_t last_token_ = 0;
-    std::size_t sweep_at_ = 64;
-};
-
 // A backend that answers at once and never fails.
-class memory_core final : public core::backend_core {
+class memory_core final : public core::backend_core,
+                          private core::store_cleanup,
+                          private core::inspector {
 public:
-    explicit memory_core(std::shared_ptr<store> keys) : keys_(std::move(keys)) {}
+    explicit memory_core(std::shared_ptr<store> keys)
+        : keys_(std::move(keys)),
+          id_(keys_->new_client())
+    {}
+    ~memory_core() override { keys_->forget_client(id_); }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_params& terms,
@@ -60,9 +39,20 @@ public:
     using backend_core::wake;
     void wake(core::time_point, core::time_point) override {}
     void close(core::time_point) override {}
-    std::vector<node_stats> nodes() const override { return {}; }
+    const core::store_info& about() const noexcept override { return info_; }
+    core::store_cleanup& cleanup() noexcept override { return *this; }
+    core::inspector* inspection() noexcept override { return this; }
 
 private:
+    // core::store_cleanup
+    void wind_up(core::time_point) override { keys_->forget_client(id_); }
+    // core::inspector
+    std::uint32_t client_id() const noexcept override { return id_; }
+    void introduce(const core::client_identity& self, core::time_point now) override;
+    void begin(const core::inspection_request& request, core::time_point now) override;
+    void forget(std::uint64_t tag) override;
+    std::optional<core::inspection_result> next_result() override;
+
     struct claim {
         std::string resource;
         core::owner_token token{};
@@ -70,9 +60,14 @@ private:
         std::uint64_t tag = 0;
     };
 
-    std::shared_ptr<store> keys_;
+    forced_release take_away(std::string_view resource, core::time_point now);
+
+    const core::store_info info_{.name = "memory", .promise = guarantee::process};
+    const std::shared_ptr<store> keys_;
+    const std::uint32_t id_;
     core::slot_map<claim> claims_;
     core::ring<core::backend_event> events_;
+    std::deque<core::inspection_result> results_;
 };
 
 } // namespace holdfast::in_process

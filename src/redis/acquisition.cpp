@@ -15,7 +15,7 @@ namespace {
 // When we are told of our turn, the deletions of the old holder are still under way to the other
 // nodes.
 constexpr unsigned most_refusals = 8;
-constexpr core::duration first_pause = 500us;
+constexpr core::duration first_repeat_pause = 500us;
 
 } // namespace
 
@@ -129,6 +129,7 @@ bool acquisition::record(
     if (b.said == vote::granted) {
         c.granted(node, asked, b.start);
         nodes_.unfit().forget_stale(c.hash, node);
+        nodes_.note_end(node, c.lock, true);
     } else {
         c.not_granted(node, b.said, b.why);
     }
@@ -164,7 +165,8 @@ bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
         return true;
     }
     n.again = true;
-    c.asked_again_at = std::min(c.asked_again_at, now + first_pause * (1 << (n.refusals - 1)));
+    c.asked_again_at =
+        std::min(c.asked_again_at, now + first_repeat_pause * (1 << (n.refusals - 1)));
     asked_again_.set(slot_index(id), c.asked_again_at);
     return true;
 }

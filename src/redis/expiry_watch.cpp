@@ -15,7 +15,9 @@ void expiry_watch::watch(std::uint64_t tag, std::string_view resource, time_poin
     const std::string_view lock = dialect_.names().lock_of(resource);
     const core::slot_id id = questions_.take();
     question& q = questions_[id];
-    q = {.tag = tag};
+    q.tag = tag;
+    q.lock.assign(lock);
+    q.outstanding = q.answers = q.conflicts = 0;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         q.free_at[i] = core::never;
         if (!nodes_.is_ready(i) || nodes_[i].congested(now))
@@ -52,7 +54,10 @@ std::optional<core::backend_event> expiry_watch::on_reply(
         return std::nullopt;
     }
     ++q->answers;
-    if (v.kind == resp::value_kind::integer && v.integer != -1) // -1: no end is set
+    constexpr std::int64_t endless = -1;
+    if (v.kind == resp::value_kind::integer)
+        nodes_.note_end(node, q->lock, v.integer != endless);
+    if (v.kind == resp::value_kind::integer && v.integer != endless)
         q->free_at[node] =
             core::later(now, std::chrono::milliseconds(std::max<std::int64_t>(v.integer, 0)));
     if (q->answers < majority(nodes_.size())) {

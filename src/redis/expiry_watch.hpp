@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -27,6 +28,7 @@ private:
     // A question of the locker: when may a resource become free?
     struct question {
         std::uint64_t tag = 0;
+        std::string lock; // the name of its key
         std::array<core::time_point, max_nodes> free_at{};
         std::uint8_t outstanding = 0, answers = 0, conflicts = 0;
     };

@@ -79,6 +79,29 @@ void life_cycle::release(claim_id id, time_point now)
     settle_release(id, false, now);
 }
 
+claim_id life_cycle::adopt(std::uint64_t tag, std::string_view resource,
+    const core::owner_token& token, const core::claim_params& params, time_point asked)
+{
+    const claim_id id = claims_.all.take();
+    claim& c = claims_[id];
+    c.begin(tag, parts_.mode.names().lock_of(resource), token, params, parts_.nodes.size());
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        c.sent(i, asked);
+        c.keys.answered(i);
+        c.granted(i, asked);
+    }
+    c.stage = stage::held;
+    c.reported = c.keys.valid_until();
+    return id;
+}
+
+void life_cycle::disown(claim_id id)
+{
+    assert(claims_[id].stage == stage::held);
+    parts_.rounds.give_up(id);
+    forget(id);
+}
+
 void life_cycle::settle(claim_id id, time_point now)
 {
     const claim* const c = claims_.find(id);
@@ -162,6 +185,7 @@ void life_cycle::on_ballot(
     }
     if (!parts_.rounds.record(node, id, b, r.sent, now))
         return;
+    parts_.observer.voted(c.tag, node, b.said, b.why, now);
     if (b.said == vote::refused && parts_.queue.gives_way(node, c, now))
         return refuse(id, errc::contended, false, now);
     if (c.stage != stage::held)
@@ -189,6 +213,23 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
     } else if (c.is_open() && c.keys[node].open < most_open) {
         parts_.rounds.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                                // else it is being deleted
+}
+
+void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_point now)
+{
+    for_each(claims_, [&](claim_id id, claim& c) {
+        if (c.token.view() != token)
+            return;
+        if (c.stage == stage::held) {
+            if (c.keys.may_hold(node)) {
+                c.keys.missing(node);
+                c.keys.repaired(node); // it may still be there: the release deletes it
+            }
+            report(id, now);
+        } else if (c.stage == stage::asking || c.stage == stage::queued) {
+            refuse(id, errc::contended, false, now);
+        }
+    });
 }
 
 void life_cycle::on_sent_late(claim_id id, bool again, time_point now)

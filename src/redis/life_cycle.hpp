@@ -5,6 +5,7 @@
 #include "redis/collaborators.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -27,6 +28,13 @@ public:
     errc pending_error(core::claim_id id) const noexcept;
     void release(core::claim_id id, core::time_point now);
 
+    // A lease that was granted elsewhere goes on here: all nodes have its key since `asked`.
+    // Precondition: plain mode.
+    core::claim_id adopt(std::uint64_t tag, std::string_view resource,
+        const core::owner_token& token, const core::claim_params& params, core::time_point asked);
+    // A held claim goes on elsewhere. Nothing is sent.
+    void disown(core::claim_id id);
+
     // Reports the validity of a held claim, if it has changed.
     void report(core::claim_id id, core::time_point now);
     // The claim goes on if what a collaborator has recorded decides its stage. It may be gone.
@@ -43,6 +51,9 @@ public:
     void on_repaired(core::claim_id id);
     // A node says that it has handed its key off to the claim.
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
+    // A node tells that a person has taken away the lock of that token. The key there
+    // counts no more for a lease; an attempt is refused, and what is left of its keys is deleted.
+    void on_taken_away(std::string_view token, std::size_t node, core::time_point now);
     // A request of the claim was sent late: the ttl of what it stores on a node counts from then
     // on, and the timeout too, unless it only repeats or follows an earlier request.
     void on_sent_late(core::claim_id id, bool again, core::time_point now);

@@ -25,38 +25,45 @@ std::string new_channel(core::jitter& random)
 }
 
 std::vector<node_settings> with_channel(
-    std::vector<node_settings> nodes, const std::string& channel, bool fenced)
+    std::vector<node_settings> nodes, const client_settings& self)
 {
     for (node_settings& settings : nodes) {
-        settings.channel = channel;
-        settings.unused_key = fenced ? "hf:" + channel : channel; // as random as the channel
-        settings.fenced = fenced;
+        settings.channel = self.channel;
+        // As random as the channel.
+        settings.unused_key = self.key_prefix + (self.fenced ? "hf:" : "") + self.channel;
+        settings.fenced = self.fenced;
     }
     return nodes;
 }
 
-std::unique_ptr<dialect> dialect_for(
-    const std::string& channel, const std::optional<fence_settings>& fence, node_pool& nodes)
+std::unique_ptr<dialect> dialect_for(const client_settings& self,
+    const std::optional<fence_settings>& fence, node_pool& nodes, bool in_cluster)
 {
     if (fence)
-        return std::make_unique<fenced_dialect>(channel, *fence, nodes);
-    return std::make_unique<plain_dialect>(channel);
+        return std::make_unique<fenced_dialect>(self.channel, *fence, nodes, self.key_prefix);
+    return std::make_unique<plain_dialect>(self.channel, self.key_prefix, in_cluster);
 }
 
 } // namespace
 
 redlock_core::redlock_core(std::vector<node_settings> nodes,
     std::optional<core::duration> node_timeout, std::uint64_t jitter_seed,
-    const std::optional<fence_settings>& fence)
+    const std::optional<fence_settings>& fence, const deployment& used)
     : jitter_(jitter_seed),
-      channel_(new_channel(jitter_)),
+      self_{.channel = new_channel(jitter_),
+          .client_name = nodes.front().client_name,
+          .key_prefix = used.key_prefix,
+          .fenced = fence.has_value(),
+          .keeps_record = used.client_record},
+      about_(used.about),
       router_(parts_, life_, events_),
-      nodes_(with_channel(std::move(nodes), channel_, fence.has_value()), node_timeout, router_,
-          jitter_),
-      dialect_(dialect_for(channel_, fence, nodes_)),
-      parts_(nodes_, *dialect_, jitter_),
+      nodes_(with_channel(std::move(nodes), self_), node_timeout, router_, jitter_),
+      dialect_(dialect_for(self_, fence, nodes_, used.in_cluster)),
+      parts_(nodes_, *dialect_, jitter_, self_, used.in_cluster ? 1 : renewals::default_batch),
       life_(parts_, events_)
-{}
+{
+    about_.longest_ttl = dialect_->longest_ttl();
+}
 
 claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
     const core::owner_token& token, const core::claim_params& params, time_point now)
@@ -90,21 +97,6 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
     parts_.kept.renew(claims, again, now);
 }
 
-void redlock_core::probe_waiters(claim_id id, time_point now)
-{
-    parts_.probe.ask(id, now);
-}
-
-bool redlock_core::probing_waiters(claim_id id) const noexcept
-{
-    return parts_.probe.is_open(id);
-}
-
-void redlock_core::leave_open(claim_id id)
-{
-    parts_.claims[id].ends_turns = true;
-}
-
 void redlock_core::release(claim_id id, time_point now)
 {
     life_.release(id, now);
@@ -129,13 +121,14 @@ std::optional<core::backend_event> redlock_core::next_event()
 
 time_point redlock_core::wake_at() const noexcept
 {
-    return std::min(life_.wake_at(), nodes_.wake_at());
+    return std::min({life_.wake_at(), nodes_.wake_at(), parts_.people.wake_at()});
 }
 
 void redlock_core::wake(time_point now, time_point heard)
 {
     nodes_.wake(now);
     life_.wake(now, heard);
+    parts_.people.wake(now);
 }
 
 } // namespace holdfast::redis

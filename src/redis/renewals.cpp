@@ -8,13 +8,6 @@ using core::claim_id;
 using core::time_point;
 using key = claim_node::key;
 
-namespace {
-
-// Renewals in one call. A node does nothing else while it runs a script.
-constexpr std::size_t largest_batch = 100;
-
-} // namespace
-
 void renewals::renew(std::span<const claim_id> claims, bool again, time_point now)
 {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -35,8 +28,8 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
                 repair(i, id, now);
             }
         }
-        for (std::size_t at = 0; at < due_.size(); at += largest_batch) {
-            const std::size_t count = std::min(largest_batch, due_.size() - at);
+        for (std::size_t at = 0; at < due_.size(); at += largest_batch_) {
+            const std::size_t count = std::min(largest_batch_, due_.size() - at);
             send(i, std::span(due_).subspan(at, count), false, now);
         }
     }

@@ -13,10 +13,16 @@ namespace holdfast::redis {
 // Renews granted claims, many with one request, and repairs keys that nodes have lost.
 class renewals {
 public:
-    renewals(claim_table& claims, node_pool& nodes, dialect& d) noexcept
+    // A node does nothing else while it runs a script.
+    static constexpr std::size_t default_batch = 100;
+
+    // `largest_batch`: the most keys in one request; 1 if not all have the same slot of a cluster.
+    renewals(claim_table& claims, node_pool& nodes, dialect& d,
+        std::size_t largest_batch = default_batch) noexcept
         : claims_(claims),
           nodes_(nodes),
-          dialect_(d)
+          dialect_(d),
+          largest_batch_(largest_batch)
     {}
 
     // `again`: even where an earlier renewal is still unanswered.
@@ -46,6 +52,7 @@ private:
     claim_table& claims_;
     node_pool& nodes_;
     dialect& dialect_;
+    const std::size_t largest_batch_;
     core::slot_map<batch> batches_;
     std::vector<core::claim_id> due_, heard_;
     std::vector<const claim*> encoded_;

@@ -13,18 +13,25 @@ std::string reply_router::admit(std::size_t node)
 
 void reply_router::on_ready(std::size_t node, time_point now)
 {
+    parts_.observer.look(node, now);
     parts_.mode.on_ready(node, now);
     life_.on_ready(node, now);
+    parts_.people.on_ready(node, now);
 }
 
 void reply_router::on_down(std::size_t node, time_point now)
 {
+    parts_.observer.look(node, now);
     parts_.mode.on_down(node);
     life_.on_down(node, now);
+    parts_.people.on_down(node, now);
 }
 
 void reply_router::on_push(std::size_t node, reply push, time_point now)
 {
+    const auto taken = token_taken_away(push);
+    if (!taken.empty())
+        return life_.on_taken_away(taken, node, now);
     if (const auto id = parts_.queue.on_push(node, push, now))
         life_.on_turn(*id, node, now);
 }
@@ -61,11 +68,15 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return;
     case request_kind::probe:
     case request_kind::record:
-        return parts_.mode.on_reply(node, r, answer, now);
+        parts_.mode.on_reply(node, r, answer, now);
+        return parts_.observer.look(node, now);
     case request_kind::look:
         return on_probed(node, r.reference, answer);
     default:
-        return life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        if (is_for_people(r.kind))
+            return parts_.people.on_reply(node, r, answer, now);
+        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        return parts_.observer.look(node, now);
     }
 }
 
@@ -73,6 +84,7 @@ void reply_router::on_ballot(std::size_t node, const request& r, reply answer, t
 {
     claim* const c = parts_.claims.find(r.reference);
     const ballot b = parts_.mode.read_ballot(node, r, answer, c, now);
+    parts_.observer.look(node, now); // it may have begun or ended a quarantine
     if (c != nullptr)
         life_.on_ballot(*c, node, r, b, now);
     if (b.said == vote::unknown)
@@ -89,6 +101,22 @@ void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
 {
     if (parts_.probe.on_reply(node, id, answer))
         events_.push({.kind = core::event_kind::no_remote_waiters, .tag = parts_.claims[id].tag});
+}
+
+void reply_router::on_redirected(std::size_t, const request& r, const redirection& where)
+{
+    switch (r.kind) {
+    case request_kind::renew:
+        for (const claim_id each : parts_.kept.claims_of(r))
+            parts_.redirected.note(each, where);
+        return;
+    case request_kind::acquire:
+    case request_kind::remove:
+    case request_kind::hand_off:
+        return parts_.redirected.note(r.reference, where);
+    default:
+        return; // decides nothing about the key
+    }
 }
 
 bool reply_router::say_again(std::size_t node, const request& r, time_point now)
@@ -126,6 +154,8 @@ void reply_router::on_sent_late(std::size_t, const request& r, time_point now)
     case request_kind::owner:
         return; // stores nothing on the node
     default:
+        if (is_for_people(r.kind))
+            return;
         return life_.on_sent_late(r.reference, r.by_text || r.follows, now);
     }
 }
@@ -161,6 +191,8 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
     case request_kind::look:
         return on_probed(node, id, {});
     default:
+        if (is_for_people(r.kind))
+            parts_.people.lose_answer(node, r, now);
         return; // the node is down: another one is asked
     }
 }

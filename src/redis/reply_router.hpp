@@ -26,6 +26,7 @@ public:
     void on_ready(std::size_t node, core::time_point now) override;
     void on_push(std::size_t node, reply push, core::time_point now) override;
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
+    void on_redirected(std::size_t node, const request& r, const redirection& where) override;
     bool say_again(std::size_t node, const request& r, core::time_point now) override;
     void on_sent_late(std::size_t node, const request& r, core::time_point now) override;
     void on_orphaned(std::size_t node, const request& r, core::time_point now) override;

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 
 namespace holdfast::resp {
 
 namespace {
-
-constexpr std::size_t first_allocation = 4096;
 
 constexpr auto known_types = [] {
     std::array<bool, 256> known{};
@@ -27,41 +24,13 @@ std::span<char> reader::prepare(std::size_t at_least)
 {
     if (whole_)
         start_reply();
-    if (begin_ == end_)
-        begin_ = at_ = scanned_ = end_ = 0;
-
-    if (buffer_.size() - end_ < at_least) {
-        const std::size_t kept = end_ - begin_;
-        if (kept <= begin_ && buffer_.size() - kept >= at_least) {
-            // Amortised: at least as many bytes were consumed since the last move as are moved.
-            relocate(buffer_.data());
-        } else {
-            std::vector<char> larger(
-                std::max({kept + at_least, 2 * buffer_.size(), first_allocation}));
-            relocate(larger.data());
-            buffer_.swap(larger);
-        }
-    }
-    return std::span(buffer_).subspan(end_);
-}
-
-// Moves the reply being read to `to`, and updates the values found so far to point there.
-void reader::relocate(char* to)
-{
-    builder_.move_texts(buffer_.data() + begin_, to);
-    std::copy(buffer_.data() + begin_, buffer_.data() + end_, to);
-    bytes_handled_ += end_ - begin_;
-    at_ -= begin_;
-    scanned_ -= begin_;
-    end_ -= begin_;
-    begin_ = 0;
+    return bytes_.prepare(at_least, builder_);
 }
 
 void reader::commit(std::size_t n)
 {
-    assert(n <= buffer_.size() - end_);
     if (problem_.empty())
-        end_ += n;
+        bytes_.commit(n);
 }
 
 void reader::feed(std::string_view bytes)
@@ -76,10 +45,10 @@ reader::status reader::next()
         return status::broken;
     if (whole_)
         start_reply();
-    if (at_ == begin_ && read_common_reply())
+    if (bytes_.taken() == 0 && read_common_reply())
         return deliver();
 
-    while (at_ != end_) {
+    while (bytes_.has_rest()) {
         switch (blob_type_ == 0 ? read_line() : read_blob()) {
         case step::proceed:
             break;
@@ -96,7 +65,7 @@ reader::status reader::next()
 
 reader::status reader::deliver()
 {
-    begin_ = scanned_ = at_;
+    bytes_.begin_reply();
     whole_ = true;
     return status::reply;
 }
@@ -105,9 +74,9 @@ reader::status reader::deliver()
 // only replies that read_line() would accept, and leaves all others to it.
 bool reader::read_common_reply()
 {
-    const std::string_view bytes(buffer_.data() + at_, end_ - at_);
+    const std::string_view bytes = bytes_.rest();
     const auto take = [&](std::size_t size, const value& v) {
-        at_ += size;
+        bytes_.take(size);
         return builder_.add(v);
     };
     if (bytes.size() < 3 || limits_.line < 3 || limits_.reply < 5)
@@ -127,7 +96,7 @@ void reader::reset()
 {
     start_reply();
     blob_type_ = 0;
-    begin_ = at_ = scanned_ = end_ = 0;
+    bytes_.clear();
     problem_ = {};
 }
 
@@ -146,48 +115,27 @@ reader::step reader::fail(std::string_view why)
 
 reader::step reader::read_line()
 {
-    const char type = buffer_[at_];
+    const char type = bytes_.rest().front();
     if (!known_types[static_cast<unsigned char>(type)])
         return fail("a value of unknown type");
 
-    std::size_t line_end = 0;
-    if (const step found = find_line_end(line_end); found != step::proceed)
-        return found;
-
-    const std::string_view line(buffer_.data() + at_ + 1, line_end - at_ - 1);
-    at_ = line_end + 2;
-    return accept_line(type, line);
-}
-
-// Searches no further than the limits allow a line to reach, so the result does not depend on how
-// much has arrived.
-reader::step reader::find_line_end(std::size_t& line_end)
-{
-    const std::size_t left = limits_.reply - (at_ - begin_);
+    const std::size_t left = limits_.reply - bytes_.taken();
     const std::size_t longest = std::min(limits_.line, left < 2 ? 0 : left - 2);
-    const std::size_t stop = at_ + std::min(end_ - at_, longest + 1);
-
-    const std::size_t start = std::max(scanned_, at_ + 1);
-    std::size_t here = start;
-    while (here < stop && buffer_[here] != '\r' && buffer_[here] != '\n')
-        ++here;
-    bytes_handled_ += here - start;
-    scanned_ = here;
-
-    if (here >= stop) {
-        if (stop - at_ <= longest)
-            return step::wait;
+    std::string_view line;
+    switch (bytes_.take_line(longest, line)) {
+    case stream_buffer::line::whole:
+        break;
+    case stream_buffer::line::incomplete:
+        return step::wait;
+    case stream_buffer::line::too_long:
         return fail(
             longest == limits_.line ? "a line that is too long" : "a reply that is too long");
-    }
-    if (buffer_[here] == '\n')
+    case stream_buffer::line::without_return:
         return fail("a line feed without a carriage return");
-    if (here + 1 == end_)
-        return step::wait;
-    if (buffer_[here + 1] != '\n')
+    case stream_buffer::line::without_feed:
         return fail("a carriage return without a line feed");
-    line_end = here;
-    return step::proceed;
+    }
+    return accept_line(type, line.substr(1));
 }
 
 reader::step reader::accept_line(char type, std::string_view line)
@@ -237,7 +185,7 @@ reader::step reader::begin_blob(char type, std::uint64_t size)
 {
     if (size > limits_.blob)
         return fail("a string that is too long");
-    const std::size_t left = limits_.reply - (at_ - begin_);
+    const std::size_t left = limits_.reply - bytes_.taken();
     if (left < 2 || size > left - 2)
         return fail("a reply that is too long");
     blob_size_ = static_cast<std::size_t>(size);
@@ -247,22 +195,22 @@ reader::step reader::begin_blob(char type, std::uint64_t size)
 
 reader::step reader::read_blob()
 {
-    const std::size_t arrived = end_ - at_;
-    if (arrived > blob_size_ && buffer_[at_ + blob_size_] != '\r')
+    const std::string_view rest = bytes_.rest();
+    if (rest.size() > blob_size_ && rest[blob_size_] != '\r')
         return fail("a string without a line end");
-    if (arrived < blob_size_ + 2)
+    if (rest.size() < blob_size_ + 2)
         return step::wait;
-    if (buffer_[at_ + blob_size_ + 1] != '\n')
+    if (rest[blob_size_ + 1] != '\n')
         return fail("a string without a line end");
 
-    std::string_view text(buffer_.data() + at_, blob_size_);
+    std::string_view text = rest.substr(0, blob_size_);
     if (blob_type_ == '=') {
         if (text.size() < 4 || text[3] != ':')
             return fail("a verbatim string without its format");
         text.remove_prefix(4);
     }
     const value_kind kind = blob_type_ == '!' ? value_kind::error : value_kind::blob_string;
-    at_ += blob_size_ + 2;
+    bytes_.take(blob_size_ + 2);
     blob_type_ = 0;
     return add(kind, text);
 }

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "resp/reply_builder.hpp"
+#include "resp/stream_buffer.hpp"
 #include "resp/value.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace holdfast::resp {
 
@@ -65,7 +65,7 @@ public:
 
     // The number of bytes scanned one by one, or moved, since construction. Tests use it to show
     // that the work is linear.
-    std::uint64_t bytes_handled() const { return bytes_handled_; }
+    std::uint64_t bytes_handled() const { return bytes_.bytes_handled(); }
 
 private:
     enum class step : std::uint8_t { wait, proceed, whole, broken };
@@ -74,7 +74,6 @@ private:
     status deliver();
     step read_line();
     step read_blob();
-    step find_line_end(std::size_t& line_end);
     step accept_line(char type, std::string_view line);
     step accept_length(char type, std::string_view line);
     step begin_blob(char type, std::uint64_t size);
@@ -82,20 +81,14 @@ private:
     step add(value_kind kind, std::string_view text = {}, std::int64_t integer = 0);
     step fail(std::string_view why);
     void start_reply();
-    void relocate(char* to);
 
     reader_limits limits_;
-    std::vector<char> buffer_; // its size is the allocated size; the bytes end at end_
-    std::size_t begin_ = 0;    // the begin of the reply being read
-    std::size_t at_ = 0;       // the first byte not parsed yet: a type byte, or a blob's content
-    std::size_t scanned_ = 0;  // the part of a line before this has no line end
-    std::size_t end_ = 0;
+    stream_buffer bytes_;
     std::size_t blob_size_ = 0;
     char blob_type_ = 0; // zero while no content of a blob is expected
     bool whole_ = false; // the values are a whole reply, not a part of one
     reply_builder builder_;
     std::string_view problem_;
-    std::uint64_t bytes_handled_ = 0;
 };
 
 } // namespace holdfast::resp

@@ -34,7 +34,7 @@ layer::layer(core::connection& inner, std::shared_ptr<const context> shared, std
 
 void layer::opened(core::time_point now)
 {
-    ssl_ = context_->start(host_);
+    ssl_ = context_->start(host_.empty() ? inner_.target().host : host_);
     BIO* const in = BIO_new(BIO_s_mem());
     BIO* const out = BIO_new(BIO_s_mem());
     if (in == nullptr || out == nullptr) {

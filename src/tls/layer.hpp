@@ -38,8 +38,8 @@ private:
 
     core::connection& inner_;
     const std::shared_ptr<const context> context_;
-    const std::string host_;
-    ssl_stream ssl_; // of the present connection
+    const std::string host_; // empty: that of the target
+    ssl_stream ssl_;         // of the present connection
     bool established_ = false;
     error_code error_; // that has ended the present connection
     std::array<char, 16 * 1024> arrived_{};

@@ -22,6 +22,8 @@ struct subject {
     /// end.
     backend (*make)();
 
+    bool inspects = true; ///< it can tell who holds a lock: `core::backend_core::inspection()`
+
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };
 

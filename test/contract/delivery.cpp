@@ -2,12 +2,14 @@
 #include "contract/backend_contract.hpp"
 
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -141,6 +143,22 @@ BOOST_DATA_TEST_CASE(close_completes_after_the_waits_that_it_ends, every_backend
     s.locker(1).close([&](error_code) { ended_before = ended; });
     run_until(s.io, [&] { return ended_before.has_value(); });
     BOOST_TEST(ended_before.value_or(0) == count);
+}
+
+// Asio does so in its destructor since Boost 1.88.
+BOOST_DATA_TEST_CASE(context_is_shut_down_twice, every_backend(), each)
+{
+    struct context : asio::io_context {
+        ~context() { shutdown(); }
+    };
+    auto io = std::make_unique<context>();
+    call<lease> waits;
+    {
+        locker l(io->get_executor(), each.make());
+        holdfast::lock(l, unique_name()).acquire(waits.token());
+    }
+    io.reset();
+    BOOST_TEST(!waits.done());
 }
 
 struct failure : std::runtime_error {

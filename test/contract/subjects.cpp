@@ -2,6 +2,12 @@
 
 #include "support/redis_server.hpp"
 
+#ifdef HOLDFAST_WITH_ETCD
+#include "support/etcd_cluster.hpp"
+
+#include <holdfast/etcd.hpp>
+#endif
+
 namespace holdfast::test {
 namespace {
 
@@ -52,6 +58,15 @@ backend fenced_redlock()
     return store;
 }
 
+#ifdef HOLDFAST_WITH_ETCD
+backend in_etcd()
+{
+    static const etcd_cluster servers;
+    static const backend store = etcd(servers.urls());
+    return store;
+}
+#endif
+
 } // namespace
 
 // A function, because the cases read the list before main() begins.
@@ -63,6 +78,9 @@ const std::vector<subject>& every_backend()
         {.name = "three nodes", .has_tokens = false, .make = plain_redlock<3>},
         {.name = "five nodes", .has_tokens = false, .make = plain_redlock<5>},
         {.name = "three nodes, fenced", .has_tokens = true, .make = fenced_redlock<3>},
+#ifdef HOLDFAST_WITH_ETCD
+        {.name = "etcd", .has_tokens = true, .make = in_etcd, .inspects = false},
+#endif
     };
     return all;
 }

@@ -103,7 +103,9 @@ struct user final : fenced_world {
     {
         const auto chosen = choose(stage::held);
         if (chosen != open.end())
-            act([&] { clients[chosen->second.client]->probe_waiters(chosen->second.id, now); });
+            act([&] {
+                clients[chosen->second.client]->queue().probe_waiters(chosen->second.id, now);
+            });
     }
 
     void misbehave(fenced_node& n);
@@ -196,7 +198,7 @@ void user::finish()
     for (const auto& n : nodes)
         check(sets_clocks() || n->locks(now).empty(), "no key is left after its ttl");
     for (const auto& client : clients) {
-        check(client->drained(), "no clean-up is left after the end of all claims");
+        check(client->cleanup().is_done(), "no clean-up is left after the end of all claims");
         act([&] { client->close(now); });
     }
     now += 2 * longest_ttl;

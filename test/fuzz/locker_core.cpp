@@ -67,7 +67,7 @@ struct user final : locker_world {
         case 2:
             locker.drop(id, now);
             note();
-            check(!locker.alive(id), "a dropped lease is over");
+            check(!locker.leases().alive(id), "a dropped lease is over");
             leases.erase(id);
             return;
         default: // ids of leases that no longer exist
@@ -82,7 +82,7 @@ struct user final : locker_world {
     void extend(slot_id id, lease& l)
     {
         const errc refusal = locker.extend(id, now);
-        check((refusal == errc{}) == (locker.must_stop(id) == errc{}),
+        check((refusal == errc{}) == (locker.leases().must_stop(id) == errc{}),
             "a lease can be extended until its work must stop");
         if (refusal == errc{} && !l.extending) {
             l.extending = true;

@@ -100,6 +100,9 @@ struct locker_world {
         case core::effect_kind::released:
             check(releases.erase(e.tag) == 1, "a release ends only once");
             return;
+        case core::effect_kind::drained:
+            check(false, "nobody has asked for a drain");
+            return;
         case core::effect_kind::closed:
             check(closing && !closed, "a locker closes only once");
             closed = true;
@@ -186,15 +189,18 @@ struct locker_world {
         locker.add_to(s);
         check(s.waiting == waits.size(), "the statistics count the waits");
         for (auto& [id, l] : leases) {
-            check(l.working == (locker.must_stop(id) == errc{}), "must_stop() agrees with effects");
+            check(l.working == (locker.leases().must_stop(id) == errc{}),
+                "must_stop() agrees with effects");
             // A transferred claim belongs to its next holder.
             const core::time_point end = l.gone ? core::long_ago : told(id);
-            check(locker.valid_until(id) <= end, "a lease ends no later than its claim");
-            check(!locker.held(id, now) || now < end, "a lease that has ended is not held");
-            check(locker.valid_until(id) <= l.ends_at, "once work must stop, the end stays");
+            check(locker.leases().valid_until(id) <= end, "a lease ends no later than its claim");
+            check(
+                !locker.leases().held(id, now) || now < end, "a lease that has ended is not held");
+            check(
+                locker.leases().valid_until(id) <= l.ends_at, "once work must stop, the end stays");
             if (!l.working)
-                l.ends_at = locker.valid_until(id);
-            check(!l.gone || !locker.held(id, now), "a lease that is gone is not held");
+                l.ends_at = locker.leases().valid_until(id);
+            check(!l.gone || !locker.leases().held(id, now), "a lease that is gone is not held");
         }
     }
 
@@ -206,7 +212,8 @@ struct locker_world {
         note();
         check(locker.wake_at() > now, "a core is not due again at once after a wake()");
         for (const auto& [id, l] : leases)
-            check(!l.working || now < locker.valid_until(id) - l.guard, "work stops in time");
+            check(!l.working || now < locker.leases().valid_until(id) - l.guard,
+                "work stops in time");
     }
 };
 

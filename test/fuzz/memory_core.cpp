@@ -173,7 +173,7 @@ struct world {
         }
         for (auto& c : cores) {
             check(!c.next_event(), "there is no event without a call");
-            check(c.drained() && c.wake_at() == core::never,
+            check(c.cleanup().is_done() && c.wake_at() == core::never,
                 "the memory backend has no clean-up and no timer");
         }
     }

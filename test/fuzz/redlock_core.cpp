@@ -79,7 +79,7 @@ struct user final : redlock_world {
         b.now = stage::releasing;
         b.deadline = now + redlock.patience(b.terms.ttl);
         act([&] {
-            redlock.leave_open(b.id);
+            redlock.queue().leave_open(b.id);
             redlock.release(b.id, now);
         });
     }
@@ -107,7 +107,7 @@ struct user final : redlock_world {
     void probe_waiters(claim_book& b)
     {
         looking = b.name;
-        act([&] { redlock.probe_waiters(b.id, now); });
+        act([&] { redlock.queue().probe_waiters(b.id, now); });
         looking = 0;
     }
 
@@ -143,9 +143,9 @@ struct user final : redlock_world {
         return std::all_of(nodes.begin(), nodes.end(), [](const node& n) { return n.is_quiet(); });
     }
 
-    void check_reasons() const
+    void check_reasons()
     {
-        for (const holdfast::node_stats& n : redlock.nodes())
+        for (const holdfast::node_stats& n : redlock.nodes().stats())
             check(n.reason.find(token_start) == std::string::npos, "no reason holds a token");
     }
 
@@ -291,11 +291,11 @@ void user::finish()
             }
         }
         jump(2 * longest_ttl);
-        check(redlock.drained(), "no clean-up is left after the end of all claims");
+        check(redlock.cleanup().is_done(), "no clean-up is left after the end of all claims");
     }
     check_reasons();
     act([&] { redlock.close(now); });
-    check(open.empty() && redlock.drained(), "closing ends all claims and the clean-up");
+    check(open.empty() && redlock.cleanup().is_done(), "closing ends all claims and the clean-up");
     now += 2 * longest_ttl;
     wake();
     check(redlock.wake_at() == core::never, "a closed core has no timer");

@@ -324,6 +324,12 @@ task use_everything(scene& s, cluster& c)
     s.lock(2, brief).acquire(third.token());
     co_await second.result<lease>().release();
     co_await be_granted(third);
+    const auto seen = co_await s.locker().inspect(s.resource, asio::use_awaitable);
+    BOOST_TEST(seen.owner.value().client.has_value());
+    const auto all = co_await s.locker().list("test:", asio::use_awaitable);
+    BOOST_TEST(all.locks.size() == 1u);
+    const auto taken = co_await s.locker().force_release(s.resource, asio::use_awaitable);
+    BOOST_TEST(taken.told);
     co_await third.result<lease>().release();
 }
 

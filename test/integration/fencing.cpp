@@ -299,6 +299,11 @@ task hold_and_extend(scene& s)
     lease held = co_await s.lock(0, patient()).acquire();
     co_await pause(1200ms); // meanwhile waiters look at all nodes
     co_await held.extend();
+    const auto seen = co_await s.locker().inspect(s.resource, asio::use_awaitable);
+    BOOST_TEST(seen.owner.value().client.has_value());
+    BOOST_TEST(seen.fence.value() >= held.fence().value());
+    const auto all = co_await s.locker().list("test:", asio::use_awaitable);
+    BOOST_TEST(all.locks.size() == 1u);
     co_await held.release();
 }
 

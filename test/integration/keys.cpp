@@ -2,6 +2,9 @@
 #include "support/cluster.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace holdfast::test {
 namespace {
@@ -70,6 +73,53 @@ BOOST_AUTO_TEST_CASE(foreign_redlock_clients_exclude_us_and_we_exclude_them)
 {
     cluster c(3);
     play(c.store(), 1, [&](scene& s) { return meet_a_foreign_client(s, c); });
+}
+
+// The first holder keeps the resource until the second one waits in the queue.
+task contend(scene& s, cluster& c, std::string queue)
+{
+    holdfast::lock first_lock = s.lock(0), second_lock = s.lock(1);
+    lease first = co_await first_lock.acquire();
+    co_await first.extend();
+    std::optional<error_code> result;
+    lease second;
+    second_lock.acquire(30s, [&](error_code ec, lease granted) {
+        result = ec;
+        second = std::move(granted);
+    });
+    for (const auto end = steady::now() + 20s; c.copies(queue) == 0 && steady::now() < end;)
+        co_await pause(2ms);
+    BOOST_TEST(c.copies(queue) != 0u, describe_nodes(s.locker(1).stats()));
+    const release_outcome outcome = co_await first.release();
+    BOOST_TEST(outcome == release_outcome::released);
+    while (!result)
+        co_await pause(2ms);
+    BOOST_TEST(!*result, result->message());
+    BOOST_TEST(second.held());
+}
+
+// The user of the nodes may use no other keys than those with the prefix, and asks for no other.
+void use_prefix(fencing mode, const std::string& queue_begin, const std::string& queue_end)
+{
+    cluster c(3);
+    c.command({"ACL", "SETUSER", "worker", "on", ">secret", "~shop:*", "&holdfast:*", "+@all"});
+    redlock_options options;
+    options.key_prefix = "shop:";
+    options.fencing = mode;
+    options.fence.first_deployment = true;
+    options.credentials = [](const endpoint&) {
+        return credentials{.user = "worker", .password = "secret"};
+    };
+    play(c.store(500ms, options), 2,
+        [&](scene& s) { return contend(s, c, queue_begin + s.resource + queue_end); });
+    for (auto& node : c.nodes)
+        BOOST_TEST(node.command({"ACL", "LOG"}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(every_key_has_the_prefix)
+{
+    use_prefix(fencing::off, "shop:", ":holdfast:queue");
+    use_prefix(fencing::on, "shop:hf:q:", "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

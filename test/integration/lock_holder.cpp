@@ -1,4 +1,4 @@
-// A process that holds a lock until it is killed, for the tests:
+// A process that holds a lock until it is killed, or its lease is lost, for the tests:
 //
 //     lock_holder <resource> <ttl in ms> <url> ...
 //
@@ -6,6 +6,9 @@
 // nanoseconds of the monotonic clock, which all processes of a machine share.
 
 #include <holdfast/holdfast.hpp>
+#ifdef HOLDFAST_WITH_ETCD
+#include <holdfast/etcd.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -23,7 +26,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-asio::awaitable<void> hold_for_ever(holdfast::lock lock)
+asio::awaitable<void> hold_until_lost(holdfast::locker& locker, holdfast::lock lock)
 {
     holdfast::lease held = co_await lock.acquire(asio::use_awaitable);
     asio::steady_timer timer(lock.get_executor());
@@ -32,6 +35,17 @@ asio::awaitable<void> hold_for_ever(holdfast::lock lock)
         timer.expires_after(std::chrono::milliseconds(5));
         co_await timer.async_wait(asio::use_awaitable);
     }
+    held = holdfast::lease();
+    co_await locker.close(asio::use_awaitable);
+}
+
+holdfast::backend store_of(const std::vector<std::string>& urls)
+{
+#ifdef HOLDFAST_WITH_ETCD
+    if (urls.at(0).starts_with("http"))
+        return holdfast::etcd(urls);
+#endif
+    return holdfast::redlock({urls.begin(), urls.end()});
 }
 
 } // namespace
@@ -39,13 +53,13 @@ asio::awaitable<void> hold_for_ever(holdfast::lock lock)
 int main(int argc, char** argv)
 try {
     const std::vector<std::string> words(argv + 1, argv + argc);
-    const std::vector<holdfast::endpoint> nodes(words.begin() + 2, words.end());
+    const std::vector<std::string> urls(words.begin() + 2, words.end());
     holdfast::lock_options options;
     options.ttl = std::chrono::milliseconds(std::stoi(words.at(1)));
 
     asio::io_context io;
-    holdfast::locker locker(io.get_executor(), holdfast::redlock(nodes));
-    asio::co_spawn(io, hold_for_ever(holdfast::lock(locker, words.at(0), options)),
+    holdfast::locker locker(io.get_executor(), store_of(urls));
+    asio::co_spawn(io, hold_until_lost(locker, holdfast::lock(locker, words.at(0), options)),
         [](const std::exception_ptr& error) {
             if (error)
                 std::rethrow_exception(error);

@@ -58,7 +58,8 @@ const std::vector<mistake> mistakes{
         "quarantine"},
     {"retries",
         [](locker& l) {
-            locker(l.get_executor(), memory(), {.retry_min = 10ms, .retry_max = 5ms});
+            const holdfast::locker refused(
+                l.get_executor(), memory(), {.retry_min = 10ms, .retry_max = 5ms});
         },
         "retry_max"},
 };

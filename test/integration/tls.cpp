@@ -1,8 +1,11 @@
 // Real nodes over TLS, with certificates that the tests make.
 #include "support/certificates.hpp"
 #include "support/cluster.hpp"
+#include "support/redis_cluster.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
+#include "support/sentinels.hpp"
+#include "support/tls_port.hpp"
 
 #include <holdfast/tls.hpp>
 
@@ -22,19 +25,8 @@ public:
         bool ask_clients = false)
         : plain(start_servers(count))
     {
-        for (redis_server& each : plain) {
-            auto port = static_cast<unsigned>(each.port());
-            std::string said;
-            for (int tries = 0; tries < 100 && said != "OK"; ++tries) {
-                port = port < 32'000 ? port + 1 : 10'000;
-                said =
-                    each.command({"CONFIG", "SET", "tls-cert-file", own.certificate, "tls-key-file",
-                        own.key, "tls-ca-cert-file", signers.authority(), "tls-auth-clients",
-                        ask_clients ? "yes" : "no", "tls-port", std::to_string(port)});
-            }
-            BOOST_REQUIRE_MESSAGE(said == "OK", said);
-            ports.push_back(port);
-        }
+        for (redis_server& each : plain)
+            ports.push_back(open_tls_port(each, signers, own, ask_clients));
     }
 
     std::vector<endpoint> urls(const std::string& scheme = "rediss") const
@@ -141,6 +133,59 @@ BOOST_AUTO_TEST_CASE(a_lease_has_a_token_with_fencing)
     });
 }
 
+// The primary has the host that the sentinels name, and its certificate must be for that.
+BOOST_AUTO_TEST_CASE(sentinels_and_their_primary)
+{
+    tls_nodes nodes(1, signers, own);
+    const std::string port = std::to_string(nodes.ports[0]);
+    redis_sentinel_server sentinel({"tls-cert-file " + own.certificate, "tls-key-file " + own.key,
+        "tls-ca-cert-file " + signers.authority(), "tls-auth-clients no", "tls-replication yes",
+        "sentinel monitor mymaster 127.0.0.1 " + port + " 1"});
+    sentinel_options options;
+    options.primary = over_tls(trusting());
+    options.sentinel_tls = tls(trusting());
+    with_locker(redis_sentinel({sentinel.tls_url()}, "mymaster", options), acquire_and_release);
+
+    const auto elsewhere = signers.issue("elsewhere", "DNS:elsewhere.example");
+    tls_nodes strangers(1, signers, elsewhere);
+    BOOST_TEST(sentinel.command({"SENTINEL", "REMOVE", "mymaster"}) == "OK");
+    BOOST_TEST(sentinel.command({"SENTINEL", "MONITOR", "mymaster", "127.0.0.1",
+                   std::to_string(strangers.ports[0]), "1"}) == "OK");
+    expect_refused(redis_sentinel({sentinel.tls_url()}, "mymaster", options), errc::tls_failed,
+        "IP address mismatch");
+}
+
+// Also where a member sends a request elsewhere, because the slot of the key is on its way.
+BOOST_AUTO_TEST_CASE(all_primaries_of_a_cluster)
+{
+    redis_cluster_servers servers(redis_cluster_servers::tls_files{
+        .certificate = own.certificate, .key = own.key, .authority = signers.authority()});
+    const auto store = redis_cluster({servers.tls_seeds()[1]}, over_tls(trusting()));
+    with_locker(store, [&](locker& all) -> task {
+        for (std::size_t i = 0; i < redis_cluster_servers::primaries; ++i) {
+            lock what(all, servers.name_at(i, "shard:"));
+            lease held = co_await what.acquire();
+            const release_outcome outcome = co_await held.release();
+            BOOST_TEST(outcome == release_outcome::released);
+        }
+        for (const node_stats& each : all.stats().nodes)
+            BOOST_TEST(each.connected, describe_nodes(all.stats()));
+        const std::string name = servers.name_at(0, "moving:");
+        servers.begin_move(name, 0, 2);
+        lock what(all, name);
+        lease held = co_await what.acquire();
+        BOOST_TEST(servers.has_key(2, name));
+        servers.end_move(name, 0, 2);
+        co_await held.extend();
+        const release_outcome outcome = co_await held.release();
+        BOOST_TEST(outcome == release_outcome::released);
+        BOOST_TEST(!servers.has_key(2, name));
+    });
+    const certificates strangers;
+    expect_refused(redis_cluster(servers.tls_seeds(), over_tls({.ca_file = strangers.authority()})),
+        errc::tls_failed, "certificate");
+}
+
 // Over TLS and in plain text: the same locks. A waiter is told of its turn over TLS, too.
 BOOST_AUTO_TEST_CASE(clients_with_and_without_tls_exclude_each_other)
 {
@@ -179,7 +224,7 @@ BOOST_AUTO_TEST_CASE(many_locks_at_once)
         });
     run_until(io, [&] { return granted == many; });
     for (redis_server& each : nodes.plain)
-        BOOST_TEST(std::stoi(each.command({"DBSIZE"})) <= many);
+        BOOST_TEST(std::stoi(each.command({"DBSIZE"})) <= many + 1); // and a client record
     for (lease& each : leases)
         each.release([&](error_code, release_outcome) { ++released; });
     run_until(io, [&] { return released == many; });

@@ -1,6 +1,15 @@
 #include "support/child_process.hpp"
 
 #define BOOST_PROCESS_USE_STD_FS // the other file system library would have to be linked
+#if __has_include(<boost/process/v1/child.hpp>) // Boost 1.86 and newer
+#include <boost/process/v1/args.hpp>
+#include <boost/process/v1/child.hpp>
+#include <boost/process/v1/exe.hpp>
+#include <boost/process/v1/extend.hpp>
+#include <boost/process/v1/io.hpp>
+#include <boost/process/v1/pipe.hpp>
+#include <boost/process/v1/search_path.hpp>
+#else
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
 #include <boost/process/exe.hpp>
@@ -8,6 +17,7 @@
 #include <boost/process/io.hpp>
 #include <boost/process/pipe.hpp>
 #include <boost/process/search_path.hpp>
+#endif
 
 #include <csignal>
 #include <linux/close_range.h>
@@ -25,7 +35,11 @@
 namespace holdfast::test {
 namespace {
 
+#if __has_include(<boost/process/v1/child.hpp>)
+namespace bp = boost::process::v1;
+#else
 namespace bp = boost::process;
+#endif
 
 std::string find_program(const std::string& name)
 {

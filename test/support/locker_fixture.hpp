@@ -147,6 +147,8 @@ struct locker_fixture {
             constexpr std::string_view outcomes[] = {"released", "expired", "unconfirmed"};
             return tag + " " + std::string(outcomes[static_cast<std::size_t>(e.outcome)]);
         }
+        case core::effect_kind::drained:
+            return "drained";
         case core::effect_kind::closed:
             return "closed";
         }

@@ -40,8 +40,8 @@ namespace core {
 
 inline std::ostream& boost_test_print_type(std::ostream& out, effect_kind kind)
 {
-    constexpr std::array<std::string_view, 7> names{
-        "acquired", "wait_ended", "must_stop", "gone", "extended", "released", "closed"};
+    constexpr std::array<std::string_view, 8> names{
+        "acquired", "wait_ended", "must_stop", "gone", "extended", "released", "drained", "closed"};
     return out << names[static_cast<std::size_t>(kind)];
 }
 

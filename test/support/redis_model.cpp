@@ -138,16 +138,6 @@ void redis_model::restart(std::string run_id, data contents)
     forget_scripts();
 }
 
-bool redis_model::scripts_known() const noexcept
-{
-    return std::all_of(scripts_, scripts_ + script_count - 3, [](bool known) { return known; });
-}
-
-void redis_model::forget_scripts() noexcept
-{
-    std::fill(std::begin(scripts_), std::end(scripts_), false);
-}
-
 redis_model::keyspace::iterator redis_model::call::look_up(std::string_view key)
 {
     server.key_.assign(key);

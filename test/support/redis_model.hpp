@@ -91,8 +91,12 @@ public:
     std::function<std::optional<std::string>(arguments)> before;
 
     trouble state = trouble::none;
-    bool scripts_known() const noexcept; // all scripts that the library loads
-    void forget_scripts() noexcept;      // SCRIPT FLUSH
+    bool has_script(std::string_view digest) const; // SCRIPT EXISTS
+    void forget_scripts() noexcept;                 // SCRIPT FLUSH
+    // Servers accept only scripts whose digest the model has learned: those of the library, that of
+    // the Redis manual, and those given here, by all servers of this thread. Throws
+    // std::invalid_argument if the text does not compile.
+    static void learn_script(std::string_view text, std::string_view digest);
 
     // The sessions that are notified, once, when a key changes.
     using watches = std::map<std::string, std::set<std::uint64_t>, std::less<>>;
@@ -100,7 +104,8 @@ public:
 
 private:
     struct call; // of one command
-    struct known_script;
+    struct script;
+    class interpreter;
     using keyspace = std::unordered_map<std::string, item>;
     enum class step : std::uint8_t { command, nothing, incomplete, error };
     // A session that subscribes to channels or watches keys.
@@ -131,12 +136,13 @@ private:
     void tell_of_flush();
     void tell(std::uint64_t to, std::string_view what);
 
-    static constexpr std::size_t script_count = 10;
+    bool has_script(std::size_t index) const;
+    void keep_script(std::size_t index);
 
     data data_;
     std::string run_id_;
     std::string password_;
-    bool scripts_[script_count] = {};
+    std::vector<bool> scripts_; // which of all known ones it has
     std::uint64_t sessions_ = 0;
     time first_end_ = time::max();                // no key ends earlier
     std::map<std::uint64_t, listener> listeners_; // by session

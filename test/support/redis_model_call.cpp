@@ -17,7 +17,8 @@ enum flag : std::uint16_t {
     is_ping = 32,
     reads = 64, // the key that is its first argument
     reads_all = 128,
-    while_listening = 256 // in the old protocol
+    while_listening = 256, // in the old protocol
+    not_in_scripts = 512
 };
 
 constexpr char lower(char c)
@@ -68,43 +69,51 @@ struct redis_model::call::command {
     static const command* find(arguments argv);
     std::string refusal(const call& c) const;
     std::string_view refused_by_state(const call& c) const;
+    bool takes(std::size_t words) const
+    {
+        const auto count = static_cast<int>(words);
+        return arity >= 0 ? count == arity : count >= -arity;
+    }
     bool keeps_caching() const { return full_name.starts_with("client|"); }
 
     static const command client[], script[], all[];
 };
 
 const redis_model::call::command redis_model::call::command::client[] = {
-    {packed("caching"), "client|caching", 3, while_loading, &call::client_caching},
-    {packed("tracking"), "client|tracking", -3, while_loading, &call::client_tracking},
-    {packed("setname"), "client|setname", 3, while_loading, &call::client_setname},
-    {packed("getname"), "client|getname", 2, while_loading, &call::client_getname},
-    {packed("id"), "client|id", 2, while_loading, &call::client_id},
+    {packed("caching"), "client|caching", 3, while_loading | not_in_scripts, &call::client_caching},
+    {packed("tracking"), "client|tracking", -3, while_loading | not_in_scripts,
+        &call::client_tracking},
+    {packed("setname"), "client|setname", 3, while_loading | not_in_scripts, &call::client_setname},
+    {packed("getname"), "client|getname", 2, while_loading | not_in_scripts, &call::client_getname},
+    {packed("id"), "client|id", 2, while_loading | not_in_scripts, &call::client_id},
 };
 
 const redis_model::call::command redis_model::call::command::script[] = {
-    {packed("load"), "script|load", 3, 0, &call::script_load},
-    {packed("flush"), "script|flush", -2, 0, &call::script_flush},
-    {packed("exists"), "script|exists", -3, 0, &call::script_exists},
+    {packed("load"), "script|load", 3, not_in_scripts, &call::script_load},
+    {packed("flush"), "script|flush", -2, not_in_scripts, &call::script_flush},
+    {packed("exists"), "script|exists", -3, not_in_scripts, &call::script_exists},
 };
 
 // The most frequent first.
 const redis_model::call::command redis_model::call::command::all[] = {
     {packed("set"), "set", -3, writes | takes_memory, &call::set},
-    {packed("evalsha"), "evalsha", -3, 0, &call::evalsha},
+    {packed("evalsha"), "evalsha", -3, not_in_scripts, &call::evalsha},
     {packed("type"), "type", 2, reads, &call::type},
     {packed("pttl"), "pttl", 2, reads, &call::pttl},
     {packed("get"), "get", 2, reads, &call::get},
-    {packed("eval"), "eval", -3, 0, &call::eval},
+    {packed("eval"), "eval", -3, not_in_scripts, &call::eval},
     {packed("ping"), "ping", -1, is_ping | while_listening, &call::ping},
     {packed("del"), "del", -2, writes, &call::del},
     {packed("pexpire"), "pexpire", -3, writes, &call::pexpire},
-    {packed("hello"), "hello", -1, while_loading | while_busy | before_auth, &call::hello},
-    {packed("auth"), "auth", -2, while_loading | while_busy | before_auth, &call::auth},
+    {packed("hello"), "hello", -1, while_loading | while_busy | before_auth | not_in_scripts,
+        &call::hello},
+    {packed("auth"), "auth", -2, while_loading | while_busy | before_auth | not_in_scripts,
+        &call::auth},
     {packed("select"), "select", 2, while_loading, &call::select},
     {packed("client"), "client", -2, 0, nullptr, client},
     {packed("script"), "script", -2, 0, nullptr, script},
     {packed("info"), "info", -1, while_loading, &call::info},
-    {packed("role"), "role", 1, while_loading, &call::role},
+    {packed("role"), "role", 1, while_loading | not_in_scripts, &call::role},
     {packed("setnx"), "setnx", 3, writes | takes_memory, &call::setnx},
     {packed("getset"), "getset", 3, writes | takes_memory, &call::getset},
     {packed("exists"), "exists", -2, reads_all, &call::exists},
@@ -121,10 +130,12 @@ const redis_model::call::command redis_model::call::command::all[] = {
     {packed("zcard"), "zcard", 2, reads, &call::zcard},
     {packed("zscore"), "zscore", 3, reads, &call::zscore},
     {packed("publish"), "publish", 3, while_loading, &call::publish},
-    {packed("subscribe"), "subscribe", -2, while_loading | while_listening, &call::subscribe},
-    {packed("unsubscribe"), "unsubscribe", -1, while_loading | while_listening, &call::unsubscribe},
-    {packed("quit"), "quit", -1, while_loading | while_busy | before_auth | while_listening,
-        &call::quit},
+    {packed("subscribe"), "subscribe", -2, while_loading | while_listening | not_in_scripts,
+        &call::subscribe},
+    {packed("unsubscribe"), "unsubscribe", -1, while_loading | while_listening | not_in_scripts,
+        &call::unsubscribe},
+    {packed("quit"), "quit", -1,
+        while_loading | while_busy | before_auth | not_in_scripts | while_listening, &call::quit},
 };
 
 const redis_model::call::command* redis_model::call::command::find(
@@ -149,8 +160,7 @@ const redis_model::call::command* redis_model::call::command::find(arguments arg
 // The error if the command is refused before its arguments are checked, else empty.
 std::string redis_model::call::command::refusal(const call& c) const
 {
-    const auto count = static_cast<int>(c.argv.size());
-    if (arity >= 0 ? count != arity : count < -arity)
+    if (!takes(c.argv.size()))
         return "ERR wrong number of arguments for '" + std::string(full_name) + "' command";
     if (!(flags & before_auth) && !c.authenticated())
         return "NOAUTH Authentication required.";
@@ -214,6 +224,25 @@ void redis_model::call::execute()
     }
     if (found == nullptr || !found->keeps_caching())
         from.caching = false;
+}
+
+void redis_model::call::execute_in_script(call& caller, arguments script_keys)
+{
+    const command* const found = command::find(argv);
+    if (found == nullptr)
+        return error("ERR Unknown Redis command called from script");
+    if (!found->takes(argv.size()))
+        return error("ERR Wrong number of args calling Redis command from script");
+    if (found->flags & not_in_scripts)
+        return error("ERR This Redis command is not allowed from script");
+    if (found->flags & writes) {
+        const bool takes = (found->flags & takes_memory) != 0;
+        if (const std::string_view why = caller.refused_in_script(takes); !why.empty())
+            return error(why);
+    }
+    (this->*found->run)();
+    if (found->flags & (reads | reads_all))
+        caller.watch(script_keys);
 }
 
 void redis_model::call::unknown()

@@ -79,10 +79,8 @@ struct redis_model::call {
     void zcard();
     void zscore();
     void members(const item& set, std::size_t first, std::size_t count, bool scores, bool pairs);
-    keyspace::iterator make_sorted_set(std::string_view key); // for a missing key
     static bool has_member(const item& set, std::string_view name);
     static bool put_member(item& set, double score, std::string_view name);
-    std::int64_t remove_members(keyspace::iterator set, arguments names);
     void members_changed(keyspace::iterator set);
 
     // Scripts.
@@ -92,32 +90,10 @@ struct redis_model::call {
     void script_flush();
     void script_exists();
     std::optional<std::size_t> key_count();
-    void run(const known_script& s, std::size_t keys);
-    void release(const known_script& s, arguments names, arguments values);
-    void renew(const known_script& s, arguments names, arguments values);
-    void show_owner(arguments names);
-    void script_error(const known_script& s, std::string_view text, unsigned line = 1);
-    void pass_on(const known_script& s, arguments names, arguments values);
-    bool open_window(std::string_view key, arguments value_and_ttl);
-    double window_left(arguments names);
-    void enqueue(const known_script& s, arguments names, arguments values);
-    void stay_owner(const known_script& s, arguments names, arguments values);
-    using word = std::optional<std::string_view>; // empty: there is no such argument
-    static word at(arguments all, std::size_t i)
-    {
-        return i < all.size() ? word(all[i]) : std::nullopt;
-    }
-    std::string_view join(arguments watched, arguments queue, arguments place, arguments ttl);
-    void only_join(const known_script& s, arguments names, arguments values);
-    void give_to_first(const known_script& s, arguments names, arguments values);
-    std::string_view leave(std::string_view queue, std::string_view name);
-    std::optional<std::string> take_first(std::string_view queue);
-    std::string_view give(std::string_view key, std::string_view token, arguments ttl);
-    bool tell_owner(std::string_view name);
+    void run(const script& s, std::size_t keys);
+    // Executes a command of a script that `caller` runs with these keys.
+    void execute_in_script(call& caller, arguments keys);
     bool written = false; // by the script; after that no command is refused
-    struct fenced;
-    enum class fenced_script : std::uint8_t { acquire, raise, renew };
-    void run_fenced(const known_script& s, arguments names, arguments values, fenced_script which);
 
     // Messages and notifications.
     void subscribe();
@@ -158,8 +134,6 @@ inline constexpr std::string_view wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr std::string_view out_of_memory =
     "OOM command not allowed when used memory > 'maxmemory'.";
-inline constexpr std::string_view null_argument =
-    "ERR Lua redis lib command arguments must be strings or integers";
 
 } // namespace resp_text
 

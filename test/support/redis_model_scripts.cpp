@@ -1,74 +1,63 @@
-// The commands for scripts of the model of a Redis server, and the execution of the scripts.
+// The commands for scripts of the model of a Redis server.
 #include "support/redis_model_call.hpp"
+#include "support/redis_model_lua.hpp"
 
 #include "redis/node/fence_scripts.hpp"
 #include "redis/node/scripts.hpp"
-
-#include <algorithm>
 
 namespace holdfast::test {
 
 namespace {
 
-using resp_text::null_argument;
 constexpr std::string_view unknown_script =
     "ERR the model of a server does not support this script";
+constexpr std::size_t digest_length = 40;
 
 } // namespace
 
-// `call::run` executes it. The last script is that of the Redis manual, which other libraries use
-// for their locks: it fails where ours replies "not ours".
-struct redis_model::known_script {
-    std::string_view text, digest;
-    enum {
-        releases,
-        renews,
-        passes_on,
-        enqueues,
-        joins,
-        acquires_fenced,
-        raises,
-        renews_fenced,
-        tells_owner,
-        releases_by_manual
-    } what;
-
-    static const known_script all[script_count];
-    static const known_script* with_text(std::string_view text);
-    static const known_script* with_digest(std::string_view digest);
-    std::size_t index() const { return static_cast<std::size_t>(this - all); }
-};
-
-const redis_model::known_script redis_model::known_script::all[] = {
-    {redis::release_script.text, redis::release_script.digest, releases},
-    {redis::renew_script.text, redis::renew_script.digest, renews},
-    {redis::pass_on_script.text, redis::pass_on_script.digest, passes_on},
-    {redis::enqueue_script.text, redis::enqueue_script.digest, enqueues},
-    {redis::fenced_acquire_script.text, redis::fenced_acquire_script.digest, acquires_fenced},
-    {redis::write_back_script.text, redis::write_back_script.digest, raises},
-    {redis::fenced_renew_script.text, redis::fenced_renew_script.digest, renews_fenced},
-    {redis::join_script.text, redis::join_script.digest, joins},
-    {redis::owner_script.text, redis::owner_script.digest, tells_owner},
-    {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n"
-     "    return redis.call(\"del\",KEYS[1])\n"
-     "else\n"
-     "    return 0\n"
-     "end",
-        "647c65a442733a1aa440f99908d249d13b4d6c4a", releases_by_manual},
-};
-
-const redis_model::known_script* redis_model::known_script::with_text(std::string_view text)
+void redis_model::interpreter::learn_known()
 {
-    const auto found =
-        std::find_if(std::begin(all), std::end(all), [&](const auto& s) { return s.text == text; });
-    return found == std::end(all) ? nullptr : found;
+    for (const redis::script& s :
+        {redis::release_script, redis::renew_script, redis::pass_on_script, redis::enqueue_script,
+            redis::fenced_acquire_script, redis::write_back_script, redis::fenced_renew_script,
+            redis::join_script, redis::owner_script})
+        learn(s.text, s.digest);
+    // From the Redis manual. Other libraries use it for their locks. It fails where our script
+    // replies "not ours".
+    learn("if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n"
+          "    return redis.call(\"del\",KEYS[1])\n"
+          "else\n"
+          "    return 0\n"
+          "end",
+        "647c65a442733a1aa440f99908d249d13b4d6c4a");
 }
 
-const redis_model::known_script* redis_model::known_script::with_digest(std::string_view digest)
+void redis_model::learn_script(std::string_view text, std::string_view digest)
 {
-    const auto found = std::find_if(
-        std::begin(all), std::end(all), [&](const auto& s) { return same(digest, s.digest); });
-    return found == std::end(all) ? nullptr : found;
+    interpreter::of_this_thread().learn(text, digest);
+}
+
+bool redis_model::has_script(std::string_view digest) const
+{
+    const script* const s = interpreter::of_this_thread().with_digest(digest);
+    return s != nullptr && has_script(s->index);
+}
+
+bool redis_model::has_script(std::size_t index) const
+{
+    return index < scripts_.size() && scripts_[index];
+}
+
+void redis_model::keep_script(std::size_t index)
+{
+    if (scripts_.size() <= index)
+        scripts_.resize(index + 1);
+    scripts_[index] = true;
+}
+
+void redis_model::forget_scripts() noexcept
+{
+    scripts_.clear();
 }
 
 // The number of keys among the arguments; if it is invalid, the reply is an error.
@@ -91,129 +80,52 @@ void redis_model::call::eval()
     const auto count = key_count();
     if (!count)
         return;
-    const known_script* const s = known_script::with_text(argv[1]);
+    const script* const s = interpreter::of_this_thread().with_text(argv[1]);
     if (s == nullptr)
         return error(unknown_script);
-    server.scripts_[s->index()] = true;
+    server.keep_script(s->index);
     run(*s, *count);
 }
 
 void redis_model::call::evalsha()
 {
     constexpr std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";
-    if (argv[1].size() != redis::release_script.digest.size())
+    if (argv[1].size() != digest_length)
         return error(no_script);
     const auto count = key_count();
     if (!count)
         return;
-    const known_script* const s = known_script::with_digest(argv[1]);
-    if (s == nullptr || !server.scripts_[s->index()])
+    const script* const s = interpreter::of_this_thread().with_digest(argv[1]);
+    if (s == nullptr || !server.has_script(s->index))
         return error(no_script);
     run(*s, *count);
 }
 
-void redis_model::call::run(const known_script& s, std::size_t count)
+void redis_model::call::run(const script& s, std::size_t keys)
 {
-    const arguments names = argv.subspan(3, count), values = argv.subspan(3 + count);
-    switch (s.what) {
-    case known_script::renews:
-        return renew(s, names, values);
-    case known_script::passes_on:
-        return pass_on(s, names, values);
-    case known_script::joins:
-        return only_join(s, names, values);
-    case known_script::enqueues:
-        return enqueue(s, names, values);
-    case known_script::tells_owner:
-        return show_owner(names);
-    case known_script::acquires_fenced:
-        return run_fenced(s, names, values, fenced_script::acquire);
-    case known_script::raises:
-        return run_fenced(s, names, values, fenced_script::raise);
-    case known_script::renews_fenced:
-        return run_fenced(s, names, values, fenced_script::renew);
-    case known_script::releases:
-    case known_script::releases_by_manual:
-        return release(s, names, values);
-    }
+    interpreter::of_this_thread().run(s, *this, argv.subspan(3, keys), argv.subspan(3 + keys));
 }
 
-void redis_model::call::script_error(const known_script& s, std::string_view text, unsigned line)
+// Whether a command in a script is refused. Like the server: after a command that writes, nothing
+// is refused.
+std::string_view redis_model::call::refused_in_script(bool takes_memory)
 {
-    std::string all(text);
-    all.append(" script: ").append(s.digest).append(", on @user_script:");
-    append(all, line);
-    error(all += '.');
-}
-
-void redis_model::call::release(const known_script& s, arguments names, arguments values)
-{
-    const bool fails = s.what == known_script::releases_by_manual;
-    if (names.empty())
-        return fails ? script_error(s, null_argument) : error(null_argument);
-    const auto found = look_up(names[0]);
-    watch(names);
-    if (found == none())
-        return integer(0);
-    if (found->second.is != item::kind::string)
-        return fails ? script_error(s, resp_text::wrong_type) : integer(0);
-    if (values.empty() || found->second.value != values[0])
-        return integer(0);
+    if (written)
+        return {};
     if (const std::string_view why = refused_write(); !why.empty())
-        return script_error(s, why, fails ? 2 : 1);
-    remove(found);
-    integer(1);
-}
-
-void redis_model::call::show_owner(arguments names)
-{
-    constexpr std::size_t token_length = 32;
-    if (names.empty())
-        return error(null_argument);
-    const auto found = look_up(names[0]);
-    watch(names);
-    if (found == none())
-        null();
-    else if (found->second.is != item::kind::string)
-        error(resp_text::wrong_type);
-    else
-        bulk(std::string_view(found->second.value).substr(0, token_length));
-}
-
-void redis_model::call::renew(const known_script& s, arguments names, arguments values)
-{
-    const std::size_t start = out.size();
-    const auto fail = [&](std::string_view why) {
-        out.resize(start);
-        script_error(s, why);
-    };
-    array(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto found = look_up(names[i]);
-        watch(names);
-        if (found == none() || found->second.is != item::kind::string || values.size() <= 2 * i ||
-            found->second.value != values[2 * i]) {
-            integer(0);
-            continue;
-        }
-        if (values.size() == 2 * i + 1)
-            return fail(null_argument);
-        if (const std::string_view why = refused_write(); !why.empty())
-            return fail(why);
-        const ending e = end_of_expire(values[2 * i + 1], false);
-        if (!e.at)
-            return fail(e.error);
-        end_at(found, *e.at);
-        integer(1);
-    }
+        return why;
+    if (takes_memory && server.state == trouble::out_of_memory)
+        return resp_text::out_of_memory;
+    written = true;
+    return {};
 }
 
 void redis_model::call::script_load()
 {
-    const known_script* const s = known_script::with_text(argv[2]);
+    const script* const s = interpreter::of_this_thread().with_text(argv[2]);
     if (s == nullptr)
         return error(unknown_script);
-    server.scripts_[s->index()] = true;
+    server.keep_script(s->index);
     bulk(s->digest);
 }
 
@@ -228,10 +140,8 @@ void redis_model::call::script_flush()
 void redis_model::call::script_exists()
 {
     array(argv.size() - 2);
-    for (const std::string_view digest : argv.subspan(2)) {
-        const known_script* const s = known_script::with_digest(digest);
-        integer(s != nullptr && server.scripts_[s->index()] ? 1 : 0);
-    }
+    for (const std::string_view digest : argv.subspan(2))
+        integer(server.has_script(digest) ? 1 : 0);
 }
 
 } // namespace holdfast::test

@@ -37,14 +37,6 @@ bool is_sorted_set(const redis_model::item& i)
 
 } // namespace
 
-redis_model::keyspace::iterator redis_model::call::make_sorted_set(std::string_view key)
-{
-    server.key_.assign(key);
-    const auto made = keys().try_emplace(server.key_).first;
-    made->second.is = item::kind::sorted_set;
-    return made;
-}
-
 // Returns false if it is a member with that score already.
 bool redis_model::call::put_member(item& set, double score, std::string_view name)
 {
@@ -75,18 +67,6 @@ void redis_model::call::members_changed(keyspace::iterator set)
         server.changed(*set);
 }
 
-std::int64_t redis_model::call::remove_members(keyspace::iterator set, arguments names)
-{
-    std::int64_t count = 0;
-    for (const std::string_view name : names) {
-        count += static_cast<std::int64_t>(
-            std::erase_if(set->second.members, [&](const auto& m) { return m.second == name; }));
-    }
-    if (count > 0)
-        members_changed(set);
-    return count;
-}
-
 void redis_model::call::zadd()
 {
     std::size_t first = 2;
@@ -108,10 +88,12 @@ void redis_model::call::zadd()
         scores.push_back(*score);
     }
     auto found = look_up(argv[1]);
-    if (found == none())
-        found = make_sorted_set(argv[1]);
-    else if (!is_sorted_set(found->second))
+    if (found == none()) {
+        found = keys().try_emplace(server.key_).first;
+        found->second.is = item::kind::sorted_set;
+    } else if (!is_sorted_set(found->second)) {
         return error(wrong_type);
+    }
 
     std::int64_t added = 0;
     bool any = false;
@@ -135,7 +117,13 @@ void redis_model::call::zrem()
         return integer(0);
     if (!is_sorted_set(found->second))
         return error(wrong_type);
-    integer(remove_members(found, argv.subspan(2)));
+    std::size_t count = 0;
+    for (const std::string_view name : argv.subspan(2))
+        count +=
+            std::erase_if(found->second.members, [&](const auto& m) { return m.second == name; });
+    if (count > 0)
+        members_changed(found);
+    integer(static_cast<std::int64_t>(count));
 }
 
 // Replies with some members; with `pairs`, each together with its score.

@@ -32,6 +32,8 @@ bool can_bind(std::uint16_t port)
     return bound;
 }
 
+} // namespace
+
 // Uses ports below the range for outgoing connections. Otherwise a client that keeps trying to
 // reach a killed server could get that very port, be connected to itself, and prevent the server's
 // restart.
@@ -46,8 +48,6 @@ std::uint16_t free_port()
     }
     throw std::runtime_error("no free port");
 }
-
-} // namespace
 
 redis_server::redis_server(std::vector<std::string> arguments) : arguments_(std::move(arguments))
 {

@@ -67,6 +67,9 @@ private:
 std::vector<redis_server> start_servers(
     std::size_t count, const std::vector<std::string>& arguments = {});
 
+/// Below the range for outgoing connections. Another process may take it at any time.
+std::uint16_t free_port();
+
 std::vector<std::string> urls(const std::vector<redis_server>& servers);
 std::vector<endpoint> endpoints(const std::vector<redis_server>& servers);
 

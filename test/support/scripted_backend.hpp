@@ -16,7 +16,10 @@ namespace holdfast::test {
 // A backend controlled by a test or a fuzz target. It records its calls and checks the contract of
 // the interface: every claim ends once, no call refers to a claim that has ended, and a resource
 // has one claim at a time. It throws if the locker breaks the contract.
-class scripted_backend final : public core::backend_core {
+class scripted_backend final : public core::backend_core,
+                               private core::remote_queue,
+                               private core::store_nodes,
+                               private core::store_cleanup {
 public:
     enum class stage { asking, held, ended };
     struct claim {
@@ -47,9 +50,10 @@ public:
     bool is_closed = false;
     core::duration how_patient = std::chrono::milliseconds(50); // less under a short ttl
     errc outlook_is = errc::unreachable;
+    errc cut_off_is{};             // why no attempt can succeed
     bool probes_take_time = false; // a probe for other waiters is under way until it is answered
     bool has_queue = false;
-    bool is_session = false; // renews by itself
+    core::store_info info;
     bool is_wound_up = false;
     std::optional<errc> refuse_at_once{}; // answers attempts inside the call, as memory() does
     bool grant_at_once = false;
@@ -175,7 +179,6 @@ public:
     }
 
     errc pending_error(core::claim_id) const noexcept override { return outlook_is; }
-    bool queues() const noexcept override { return has_queue; }
     bool can_transfer(core::claim_id) const noexcept override { return has_next_fence; }
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override
     {
@@ -201,31 +204,6 @@ public:
             line += " " + c.resource;
         }
         record(std::move(line));
-    }
-
-    bool renews_itself() const noexcept override { return is_session; }
-
-    void probe_waiters(core::claim_id id, core::time_point) override
-    {
-        claim& c = open(id, stage::held, "probe waiters");
-        require(!c.probing, "two probes at once");
-        record("probe waiters " + c.resource);
-        if (!probes_take_time)
-            return;
-        c.probing = true;
-        unanswered_probes.push_back(id);
-        if (answer_probes_at_once)
-            end_probe(id, true);
-    }
-
-    bool probing_waiters(core::claim_id id) const noexcept override
-    {
-        return claims.at(id).probing;
-    }
-
-    void leave_open(core::claim_id id) override
-    {
-        record("leave open " + open(id, stage::held, "leave open").resource);
     }
 
     void release(core::claim_id id, core::time_point) override
@@ -260,7 +238,48 @@ public:
     using backend_core::wake;
     void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return links; }
-    std::size_t cleaning_up() const noexcept override { return deletions; }
+    void close(core::time_point) override
+    {
+        require(!is_closed, "closed twice");
+        require(is_wound_up, "closed before it was wound up");
+        is_closed = true;
+        record("close");
+    }
+    const core::store_info& about() const noexcept override { return info; }
+    core::remote_queue& queue() noexcept override { return *this; }
+    core::store_nodes& nodes() noexcept override { return *this; }
+    core::store_cleanup& cleanup() noexcept override { return *this; }
+
+private:
+    // core::remote_queue
+    bool is_usable() const noexcept override { return has_queue; }
+    void probe_waiters(core::claim_id id, core::time_point) override
+    {
+        claim& c = open(id, stage::held, "probe waiters");
+        require(!c.probing, "two probes at once");
+        record("probe waiters " + c.resource);
+        if (!probes_take_time)
+            return;
+        c.probing = true;
+        unanswered_probes.push_back(id);
+        if (answer_probes_at_once)
+            end_probe(id, true);
+    }
+    bool is_probing(core::claim_id id) const noexcept override { return claims.at(id).probing; }
+    void leave_open(core::claim_id id) override
+    {
+        record("leave open " + open(id, stage::held, "leave open").resource);
+    }
+
+    // core::store_nodes
+    errc cut_off() const noexcept override { return cut_off_is; }
+
+    // core::store_cleanup
+    std::size_t under_way() const noexcept override { return deletions; }
+    void leave(core::claim_id id) override
+    {
+        record("leave " + end(id, stage::held, "leave").resource);
+    }
     void wind_up(core::time_point) override
     {
         require(!is_wound_up, "wound up twice");
@@ -269,16 +288,7 @@ public:
                 c.now == stage::ended, "wound up while claim " + std::to_string(id) + " is open");
         is_wound_up = true;
     }
-    void close(core::time_point) override
-    {
-        require(!is_closed, "closed twice");
-        require(is_wound_up, "closed before it was wound up");
-        is_closed = true;
-        record("close");
-    }
-    std::vector<node_stats> nodes() const override { return {}; }
 
-private:
     static void require(bool kept, const std::string& promise)
     {
         if (!kept)

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(good_options)
     for (const lock_options& o :
         {lock_options{}, lock_options{.ttl = 24h}, lock_options{.wait = 0ms},
             lock_options{.wait = holdfast::forever}, lock_options{.max_hold = 501ms},
-            lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
+            lock_options{.min_hold = 10s}, lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
             lock_options{
                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
             lock_options{.handoff_limit = 0, .handoff_time = 0ms},
@@ -79,6 +79,9 @@ BOOST_AUTO_TEST_CASE(bad_options)
         {{.max_hold = 0ms}, "holdfast: max_hold is 0 ms"},
         {{.max_hold = -5ms}, "holdfast: max_hold is -5 ms"},
         {{.max_hold = 500ms}, "holdfast: max_hold is 500 ms; it must be longer than guard"},
+        {{.min_hold = -1ms}, "holdfast: min_hold is -1 ms; it must be from 0 ms to 10000 ms"},
+        {{.min_hold = 10'001ms}, "holdfast: min_hold is 10001 ms"},
+        {{.max_hold = 5s, .min_hold = 6s}, "holdfast: min_hold is 6000 ms; it must be from 0 ms"},
         {{.handoff_time = -1ms}, "holdfast: handoff_time is -1 ms"},
         {{.handoff_time = 24h + 1ms}, "holdfast: handoff_time is 86400001 ms"},
         {{.polling_window = -1ms}, "holdfast: polling_window is -1 ms; it must be from 0 ms to"},
@@ -92,6 +95,9 @@ BOOST_AUTO_TEST_CASE(bad_options)
         BOOST_TEST(objection_to(row.options).starts_with(row.begins),
             "'" << objection_to(row.options) << "' begins with '" << row.begins << "'");
 
+    lock_options none_may_wait;
+    none_may_wait.max_waiters = 0;
+    BOOST_TEST(objection_to(none_may_wait).find("max_waiters is 0") != std::string::npos);
     BOOST_TEST(objection_to(locker_options{.retry_min = 0ms}).find("retry_min is 0 ms") !=
                std::string::npos);
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h + 1ms, .retry_max = 2h}) != "");

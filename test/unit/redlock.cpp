@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(good_nodes)
     BOOST_TEST(objection({"unix:///a", "unix:///b", "redis://a", "redis://a:1"}) == "");
     const auto core = redlock(some_nodes(3)).factory().make(1);
     BOOST_TEST(core->connections().size() == 3u);
-    BOOST_TEST(core->nodes()[1].address == "127.0.0.1:7002");
+    BOOST_TEST(core->nodes().stats()[1].address == "127.0.0.1:7002");
 }
 
 // Invalid lists of nodes are refused. The message names the node.

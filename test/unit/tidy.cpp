@@ -24,9 +24,10 @@ constexpr std::size_t most_lines = 400;
 constexpr std::size_t most_columns = 100;
 
 // Public headers that are plain values: no Asio, and no other public headers than these.
-const names values{
-    "error", "options", "resource", "release_outcome", "stats", "backend", "stream_layer"};
-const names backend_values{"endpoint", "redlock", "memory", "tls"};
+const names values{"error", "inspect", "options", "resource", "release_outcome", "stats", "backend",
+    "stream_layer", "version", "detail/batch_ending", "detail/export", "events", "histogram",
+    "metrics", "tracing"};
+const names backend_values{"endpoint", "redlock", "redis", "memory", "tls", "etcd"};
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
@@ -57,10 +58,17 @@ const std::vector<folder_rule> folder_rules{
         {"redis/queue", "redis/dialect", "redis/pool", "redis/claim", "redis/node", "redis/quorum",
             "resp", "core"},
         true, {}, no_threads},
-    {"src/redis/",
-        {"redis", "redis/queue", "redis/dialect", "redis/pool", "redis/claim", "redis/node",
+    {"src/redis/inspection/",
+        {"redis/inspection", "redis/dialect", "redis/pool", "redis/claim", "redis/node",
             "redis/quorum", "resp", "core"},
-        true, {"endpoint", "redlock"}, no_threads},
+        true, {}, no_threads},
+    {"src/redis/",
+        {"redis", "redis/inspection", "redis/queue", "redis/dialect", "redis/pool", "redis/claim",
+            "redis/node", "redis/quorum", "resp", "core"},
+        true, {"endpoint", "redlock", "redis"}, no_threads},
+    {"src/recipes/", {"recipes", "core"}, true, {}, no_threads},
+    {"src/etcd/wire/", {"etcd/wire"}, false, {}, no_threads},
+    {"src/etcd/", {"etcd", "etcd/wire", "core"}, true, {"etcd"}, no_threads},
     // Its settings are shared by lockers in several threads, so it may use a mutex.
     {"src/tls/", {"tls", "core"}, true, {"tls"},
         {"random", "thread", "condition_variable", "atomic"}},
@@ -222,7 +230,8 @@ names all_files()
 {
     const fs::path root = HOLDFAST_SOURCE_DIR;
     names files;
-    for (const auto* folder : {"include", "src", "test", "examples", "benchmarks"}) {
+    for (const auto* folder :
+        {"include", "src", "test", "examples", "benchmarks", "cmake", "packaging", "tools"}) {
         if (!fs::exists(root / folder))
             continue;
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -306,7 +315,7 @@ BOOST_AUTO_TEST_CASE(all_folders_are_searched)
 {
     const auto files = all_files();
     for (const auto* folder : {"include/holdfast/", "src/core/", "src/resp/", "src/redis/",
-             "src/memory/", "src/io/", "test/unit/", "examples/"}) {
+             "src/memory/", "src/io/", "test/unit/", "examples/", "tools/holdfast/"}) {
         const bool some = std::any_of(files.begin(), files.end(),
             [folder](const std::string& path) { return path.starts_with(folder); });
         BOOST_TEST(some, "no file in " << folder);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <holdfast/detail/export.hpp>
+
 #include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -30,7 +32,7 @@ class engine;
 namespace detail {
 
 // The executor for handlers that have no associated executor.
-const asio::any_io_executor& usual_executor(const io::engine& engine) noexcept;
+HOLDFAST_EXPORT const asio::any_io_executor& usual_executor(const io::engine& engine) noexcept;
 
 // The executor of a handler. `any_io_executor` can hold nearly all executors without an allocation.
 using handler_executor = std::variant<asio::any_io_executor, asio::any_completion_executor>;

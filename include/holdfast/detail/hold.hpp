@@ -2,6 +2,7 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
+#include <holdfast/tracing.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -42,8 +43,8 @@ struct awaited<asio::awaitable<T, Executor>> {
     using type = T;
 };
 
-template <class Body>
-using body_result = typename awaited<std::invoke_result_t<Body&, lease&>>::type;
+template <class Lease, class Body>
+using body_result = typename awaited<std::invoke_result_t<Body&, Lease&>>::type;
 
 template <class T>
 struct hold_signature {
@@ -127,6 +128,19 @@ private:
     std::weak_ptr<hold_state> state_;
 };
 
+// Cancels the work under the lease when it is lost. To be called on the strand.
+template <class Lease>
+void watch_loss(const Lease& held, const std::shared_ptr<hold_state>& state)
+{
+    auto watch = [state](error_code ec) {
+        if (state->over || state->lost || ec != errc::lease_lost)
+            return;
+        state->lost = true;
+        state->stop.emit(asio::cancellation_type::all);
+    };
+    held.lost(asio::bind_executor(state->strand, std::move(watch)));
+}
+
 inline bool is_abort(const std::exception_ptr& error)
 {
     try {
@@ -138,14 +152,38 @@ inline bool is_abort(const std::exception_ptr& error)
     }
 }
 
+// Of an operation on this lock.
+template <class Lock>
+std::exception_ptr explained(const Lock& lock, error_code why)
+{
+    return std::make_exception_ptr(boost::system::system_error(why, lock.explain(why)));
+}
+
 // The body's error takes precedence, then the loss of the lease if it may affect the result.
-inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool held)
+template <class Lock>
+std::exception_ptr judge_hold(const Lock& lock, std::exception_ptr error, bool lost, bool held)
 {
     if (lost && (error ? is_abort(error) : !held))
-        return std::make_exception_ptr(
-            boost::system::system_error(make_error_code(errc::lease_lost)));
+        return explained(lock, make_error_code(errc::lease_lost));
     return error;
 }
+
+// What `hold()` needs of a lock besides its public members: its span begins where `hold()` is
+// called, not where the coroutine acquires.
+struct hold_access {
+    template <class Lock>
+    static std::shared_ptr<trace_span> begin_span(const Lock& lock)
+    {
+        return lock.begin_span();
+    }
+
+    // Moves the span. Not a value, because GCC 12 destroys temporaries of a `co_await` twice.
+    template <class Lock, class Token>
+    static auto acquire(const Lock& lock, std::shared_ptr<trace_span>& span, Token& token)
+    {
+        return lock.initiate_hold(span, token);
+    }
+};
 
 // GCC 12 warns about the linkage of the coroutine frame when the body is a local lambda.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -153,26 +191,25 @@ inline std::exception_ptr judge_hold(std::exception_ptr error, bool lost, bool h
 #pragma GCC diagnostic ignored "-Wsubobject-linkage"
 #endif
 
-template <class Lock, class Body, class T = body_result<Body>>
-asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> state)
+template <class Lease, class Lock, class Body, class T = body_result<Lease, Body>>
+asio::awaitable<T> run_hold(
+    Lock lock, Body body, std::shared_ptr<hold_state> state, std::shared_ptr<trace_span> span)
 {
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
 
-    lease held = co_await lock.acquire(asio::use_awaitable);
+    error_code refused;
+    auto acquire_token = asio::redirect_error(asio::use_awaitable, refused);
+    Lease held = co_await hold_access::acquire(lock, span, acquire_token);
+    if (refused)
+        std::rethrow_exception(explained(lock, refused));
     const auto acquiring = co_await asio::this_coro::cancellation_state;
 
-    auto watch = [state](error_code ec) {
-        if (state->over || ec != errc::lease_lost)
-            return;
-        state->lost = true;
-        state->stop.emit(asio::cancellation_type::all);
-    };
-    held.lost(asio::bind_executor(state->strand, std::move(watch)));
+    watch_loss(held, state);
 
     // A cancellation arrived together with the grant: the body must not begin.
     if (acquiring.cancelled() != asio::cancellation_type::none) {
         state->over = true;
-        held = lease();
+        held = Lease();
         throw boost::system::system_error(asio::error::operation_aborted);
     }
 
@@ -204,7 +241,7 @@ asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> st
     const bool ended = !failed && outcome == release_outcome::expired;
     // A failed release means that the body released the lease itself.
     const bool protected_to_its_end = failed || (still_held && !ended);
-    error = judge_hold(std::move(error), state->lost || ended, protected_to_its_end);
+    error = judge_hold(lock, std::move(error), state->lost || ended, protected_to_its_end);
     if (error)
         std::rethrow_exception(error);
     if constexpr (!std::is_void_v<T>)
@@ -215,17 +252,19 @@ asio::awaitable<T> run_hold(Lock lock, Body body, std::shared_ptr<hold_state> st
 #pragma GCC diagnostic pop
 #endif
 
-template <class Lock, class Body, class Token>
+template <class Lease, class Lock, class Body, class Token>
 auto initiate_hold(const Lock& lock, Body body, Token& token)
 {
-    using signature = typename hold_signature<body_result<Body>>::type;
+    using signature = typename hold_signature<body_result<Lease, Body>>::type;
     return asio::async_initiate<Token, signature>(
         []<class Handler>(Handler handler, Lock held_by, Body to_do) {
             const auto executor = asio::get_associated_executor(handler, held_by.get_executor());
             auto state = std::make_shared<hold_state>(asio::make_strand(executor));
             if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
                 slot.assign(hold_canceller(state));
-            auto run = run_hold(std::move(held_by), std::move(to_do), state);
+            auto span = hold_access::begin_span(held_by);
+            auto run =
+                run_hold<Lease>(std::move(held_by), std::move(to_do), state, std::move(span));
             hold_completion completion(std::move(handler), executor, state);
             asio::co_spawn(state->strand, std::move(run), std::move(completion));
         },

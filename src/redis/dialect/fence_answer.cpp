@@ -110,7 +110,8 @@ errc meaning_of(fence_trouble trouble) noexcept
     return {};
 }
 
-failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter)
+failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter,
+    std::string_view record)
 {
     const errc code = meaning_of(answer.trouble);
     switch (answer.trouble) {
@@ -133,7 +134,7 @@ failure failure_of(const fence_answer& answer, std::string_view lock, std::strin
     case fence_trouble::settings:
         return {code, "other clients have other settings of fencing"};
     case fence_trouble::conflict:
-        return {code, "the key " + printable(lock) + " or " + std::string(record_key) +
+        return {code, "the key " + printable(lock) + " or " + std::string(record) +
                           " holds data of another kind"};
     case fence_trouble::none:
         break;

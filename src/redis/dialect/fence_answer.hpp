@@ -23,8 +23,9 @@ fence_answer read_fence_answer(reply answer) noexcept;
 
 errc meaning_of(fence_trouble trouble) noexcept;
 
-// The same in words. `lock`, `counter`: the keys concerned.
-failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter);
+// The same in words. `lock`, `counter`, `record`: the keys concerned.
+failure failure_of(const fence_answer& answer, std::string_view lock, std::string_view counter,
+    std::string_view record);
 
 // `ours`: our settings; `record`: what the node has recorded of the settings of other clients.
 failure disagreement(const fence_settings& ours, std::string_view record);

@@ -35,12 +35,15 @@ fence_clock::known_clocks fence_clock::known() const noexcept
 
 // The next request will take about as long to the node as this one did, so the clock counts from
 // `asked`. It is ignored if the node, or this process, was busy with something else in between.
-void fence_clock::note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
+bool fence_clock::note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
     core::time_point heard) noexcept
 {
     if (clock_ms < 0 || clock_ms > latest_ms || heard - asked > ahead_ / 2)
-        return;
-    offsets_[node] = milliseconds(clock_ms) - asked.time_since_epoch();
+        return false;
+    const core::duration offset = milliseconds(clock_ms) - asked.time_since_epoch();
+    const bool jumped = offsets_[node] && std::chrono::abs(offset - *offsets_[node]) > ahead_;
+    offsets_[node] = offset;
+    return jumped;
 }
 
 std::int64_t fence_clock::floor(core::time_point now) const noexcept

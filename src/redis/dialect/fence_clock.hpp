@@ -23,8 +23,9 @@ public:
     {}
 
     // A node answered at `heard` a request that was sent at `asked`; in between its clock showed
-    // `clock_ms` milliseconds since the epoch.
-    void note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
+    // `clock_ms` milliseconds since the epoch. True if the clock was set since it was last noted,
+    // by more than `ahead`.
+    bool note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
         core::time_point heard) noexcept;
     void forget(std::size_t node) noexcept { offsets_[node].reset(); }
 

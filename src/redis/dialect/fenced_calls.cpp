@@ -12,28 +12,42 @@ constexpr std::string_view lock_prefix = "hf:l:", counter_prefix = "hf:f:", queu
 // Of every request for a lock; a place in the queue needs three more.
 constexpr std::size_t arguments = 11;
 
+std::string with(std::string_view key_prefix, std::string_view name)
+{
+    return std::string(key_prefix).append(name);
+}
+
 } // namespace
 
-fenced_calls::fenced_calls(const fence_settings& settings)
+fenced_calls::fenced_calls(const fence_settings& settings, std::string_view key_prefix)
     : quarantine_(std::to_string(in_ms(settings.quarantine))),
       ahead_(std::to_string(in_ms(settings.ahead))),
       furthest_(std::to_string(in_ms(settings.furthest()))),
       lifetime_(std::to_string(in_ms(settings.counter_lifetime))),
       trust_(settings.first_deployment      ? "first"
              : settings.trusted_persistence ? "kept"
-                                            : "")
+                                            : ""),
+      lock_prefix_(with(key_prefix, lock_prefix)),
+      counter_prefix_(with(key_prefix, counter_prefix)),
+      record_(with(key_prefix, record_key)),
+      names_(names(key_prefix))
 {
     agreed_ = quarantine_ + " " + ahead_ + " " + lifetime_;
 }
 
-key_names fenced_calls::names() noexcept
+key_names fenced_calls::names(std::string_view key_prefix)
 {
-    return {lock_prefix, queue_prefix, {}};
+    return {with(key_prefix, lock_prefix), with(key_prefix, queue_prefix), {}};
 }
 
-void fenced_calls::name_counter(std::string& out, std::string_view lock)
+std::string fenced_calls::counter_of(std::string_view key_prefix, std::string_view resource)
 {
-    out.assign(counter_prefix).append(lock.substr(lock_prefix.size()));
+    return with(key_prefix, counter_prefix).append(resource);
+}
+
+void fenced_calls::name_counter(std::string& out, std::string_view lock) const
+{
+    out.assign(counter_prefix_).append(lock.substr(lock_prefix_.size()));
 }
 
 void fenced_calls::begin_acquire(
@@ -43,7 +57,7 @@ void fenced_calls::begin_acquire(
     resp::append_blob(out, w.lock);
     name_counter(name_, w.lock);
     resp::append_blob(out, name_);
-    resp::append_blob(out, record_key);
+    resp::append_blob(out, record_);
     resp::append_blob(out, names_.queue_of(w.lock));
     resp::append_blob(out, mode);
     resp::append_blob(out, w.token);
@@ -96,8 +110,8 @@ void fenced_calls::enqueue(
 // No resource has an empty name, and no client has such a token.
 void fenced_calls::probe(std::string& out, std::string_view run_id)
 {
-    confirm(
-        out, {.lock = lock_prefix, .token = "nobody", .ttl = std::chrono::milliseconds(1)}, run_id);
+    confirm(out, {.lock = lock_prefix_, .token = "nobody", .ttl = std::chrono::milliseconds(1)},
+        run_id);
 }
 
 void fenced_calls::write_back(

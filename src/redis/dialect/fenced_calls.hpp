@@ -14,11 +14,17 @@ namespace holdfast::redis {
 // fence_scripts.hpp.
 class fenced_calls {
 public:
-    explicit fenced_calls(const fence_settings& settings);
+    // `key_prefix`: of every key.
+    explicit fenced_calls(const fence_settings& settings, std::string_view key_prefix = {});
 
-    // The names of fenced mode; and, from the name of a lock, that of its counter.
-    static key_names names() noexcept;
-    static void name_counter(std::string& out, std::string_view lock);
+    // The names of fenced mode.
+    static key_names names(std::string_view key_prefix = {});
+    // The counter of a resource.
+    static std::string counter_of(std::string_view key_prefix, std::string_view resource);
+    // From the name of a lock, that of its counter.
+    void name_counter(std::string& out, std::string_view lock) const;
+    // The record of a node.
+    const std::string& record() const noexcept { return record_; }
 
     // What every request for a lock contains. `floor`: the least token wanted; `block`: how many.
     struct wanted {
@@ -60,7 +66,8 @@ private:
     void append_node(std::string& out, std::string_view run_id) const;
 
     std::string agreed_, quarantine_, ahead_, furthest_, lifetime_, trust_;
-    key_names names_ = names();
+    std::string lock_prefix_, counter_prefix_, record_;
+    key_names names_;
     std::string name_; // of the key that is being encoded
     std::size_t shared_ = 0;
 };

@@ -11,12 +11,12 @@ namespace holdfast::redis {
 
 using core::time_point;
 
-fenced_dialect::fenced_dialect(
-    std::string channel, const fence_settings& settings, node_pool& nodes)
-    : dialect(fenced_calls::names(), std::move(channel)),
+fenced_dialect::fenced_dialect(std::string channel, const fence_settings& settings,
+    node_pool& nodes, std::string_view key_prefix)
+    : dialect(fenced_calls::names(key_prefix), std::move(channel)),
       settings_(settings),
       nodes_(nodes),
-      calls_(settings),
+      calls_(settings, key_prefix),
       clock_(settings.ahead, settings.furthest())
 {}
 
@@ -47,7 +47,7 @@ void fenced_dialect::on_ready(std::size_t node, time_point now)
 void fenced_dialect::ask_for_record(std::size_t node, time_point now)
 {
     command_.clear();
-    resp::append_command(command_, {"GET", record_key});
+    resp::append_command(command_, {"GET", calls_.record()});
     nodes_.send(node, command_, {.kind = request_kind::record, .sent = now});
 }
 
@@ -146,8 +146,8 @@ fence_answer fenced_dialect::hear(
     std::size_t node, const request& r, reply answer, claim* c, time_point now)
 {
     fence_answer a = read_fence_answer(answer);
-    if (a.clock >= 0)
-        clock_.note(node, a.clock, r.sent, now);
+    if (a.clock >= 0 && clock_.note(node, a.clock, r.sent, now))
+        nodes_[node].health().on_clock_jump();
     if (a.trouble == fence_trouble::ahead && a.left > in_ms(settings_.quarantine))
         a.trouble = fence_trouble::far_ahead;
     if (c != nullptr && a.said == vote::granted && !is_storable(a, c->round.block(), now))
@@ -166,8 +166,8 @@ fence_answer fenced_dialect::hear(
     } else if (a.trouble != fence_trouble::none) {
         const std::string_view lock =
             c != nullptr ? std::string_view(c->lock) : names().lock_of({});
-        fenced_calls::name_counter(counter_, lock);
-        health.note_trouble(failure_of(a, lock, counter_));
+        calls_.name_counter(counter_, lock);
+        health.note_trouble(failure_of(a, lock, counter_, calls_.record()));
     }
     return a;
 }
@@ -220,7 +220,8 @@ write_back_answer fenced_dialect::read_write_back(std::size_t node, reply answer
     if (v.integer != -1)
         return write_back_answer::lost;
     c.round.note_trouble(node, fence_trouble::slow_clock);
-    nodes_[node].health().note_trouble(failure_of({.trouble = fence_trouble::slow_clock}, {}, {}));
+    nodes_[node].health().note_trouble(
+        failure_of({.trouble = fence_trouble::slow_clock}, {}, {}, {}));
     return write_back_answer::denied;
 }
 

@@ -13,7 +13,9 @@ namespace holdfast::redis {
 // granted a smaller one: see token_round.hpp and fence_scripts.hpp.
 class fenced_dialect final : public dialect {
 public:
-    fenced_dialect(std::string channel, const fence_settings& settings, node_pool& nodes);
+    // `key_prefix`: of every key.
+    fenced_dialect(std::string channel, const fence_settings& settings, node_pool& nodes,
+        std::string_view key_prefix = {});
 
     core::duration longest_ttl() const noexcept override { return settings_.quarantine; }
     bool has_polling_clients() const noexcept override { return false; }

@@ -8,8 +8,10 @@ namespace holdfast::redis {
 // clients of Redlock do it.
 class plain_dialect final : public dialect {
 public:
-    explicit plain_dialect(std::string channel)
-        : dialect({{}, {}, queue_suffix}, std::move(channel))
+    // `key_prefix`: of every key. `in_cluster`: all keys of a resource have one slot.
+    explicit plain_dialect(
+        std::string channel, std::string_view key_prefix = {}, bool in_cluster = false)
+        : dialect({key_prefix, key_prefix, queue_suffix, in_cluster}, std::move(channel))
     {}
 
     bool has_polling_clients() const noexcept override { return true; }

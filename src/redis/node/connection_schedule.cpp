@@ -24,13 +24,19 @@ bool connection_schedule::wake(core::time_point now) noexcept
         begin(now);
         return false;
     }
-    return phase_ == phase::opening || phase_ == phase::greeting;
+    return phase_ == phase::searching || phase_ == phase::opening || phase_ == phase::greeting;
 }
 
 void connection_schedule::begin(core::time_point now) noexcept
 {
-    phase_ = phase::opening;
+    phase_ = settings_.sentinels || settings_.in_cluster ? phase::searching : phase::opening;
     deadline_ = now + settings_.connect_timeout; // includes the greeting
+}
+
+void connection_schedule::found(core::time_point now) noexcept
+{
+    phase_ = phase::opening;
+    deadline_ = now + settings_.connect_timeout;
 }
 
 bool connection_schedule::opened() noexcept

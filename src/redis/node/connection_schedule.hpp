@@ -25,7 +25,8 @@ public:
     {}
 
     enum class phase : std::uint8_t {
-        idle, // until the first wake()
+        idle,      // until the first wake()
+        searching, // for the address, of which there is none yet
         opening,
         greeting,
         ready,
@@ -41,14 +42,29 @@ public:
     {
         if (is_ready())
             return reachability::ready;
-        const bool trying = phase_ == phase::idle || wants_open();
+        const bool trying = phase_ == phase::idle || phase_ == phase::searching || wants_open();
         return trying && hopeful_ ? reachability::soon : reachability::down;
     }
+
+    // Not ready, and the last attempt has failed, or its connection was very short.
+    bool is_failing() const noexcept { return !is_ready() && !hopeful_; }
 
     // Of the attempt, or of the pause; the first wake() is due at once.
     core::time_point deadline() const noexcept { return deadline_; }
     // True if the attempt has taken too long, and must be given up.
     bool wake(core::time_point now) noexcept;
+
+    // The address has been found: the connection is opened from now on.
+    void found(core::time_point now) noexcept;
+    // The search goes on until then.
+    void search_until(core::time_point end) noexcept { deadline_ = end; }
+
+    // The address is that of another node: earlier failures say nothing about it.
+    void start_over() noexcept
+    {
+        hopeful_ = true;
+        failures_ = 0;
+    }
 
     // False if no connection was being opened.
     bool opened() noexcept;

@@ -4,6 +4,8 @@
 #include "resp/command.hpp"
 #include "resp/number.hpp"
 
+#include <holdfast/version.hpp>
+
 #include <limits>
 #include <string_view>
 
@@ -88,7 +90,7 @@ void handshake::continue_from(step first, std::string& out)
     }
     resp::append_command(out, {"CLIENT", "SETINFO", "LIB-NAME", "holdfast"});
     expect(step::library_name);
-    resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION});
+    resp::append_command(out, {"CLIENT", "SETINFO", "LIB-VER", HOLDFAST_VERSION_STRING});
     expect(step::library_version);
     // Sections only: the whole of INFO grows with the errors of clients. Two requests, because only
     // Redis 7.0 and later accept more than one section in one.
@@ -246,21 +248,33 @@ handshake::outcome handshake::on_hello(reply answer, std::string& out)
     const std::string_view mode = find_in_map(answer, "mode");
     if (mode == "sentinel")
         return fail(errc::misconfigured_node, "the node is a sentinel");
-    if (mode == "cluster")
-        return fail(errc::misconfigured_node, "the node is a member of a cluster");
+    if (const auto result = refuse_mode(mode); result == outcome::failed)
+        return result;
     if (const auto result = refuse_role(find_in_map(answer, "role")); result == outcome::failed)
         return result;
     continue_from(step::select, out);
     return outcome::going_on;
 }
 
+handshake::outcome handshake::refuse_mode(std::string_view mode)
+{
+    const bool member = mode == "cluster";
+    if (member == settings_->in_cluster)
+        return outcome::going_on;
+    return fail(errc::misconfigured_node,
+        member ? "the node is a member of a cluster" : "the node is no member of a cluster");
+}
+
 handshake::outcome handshake::refuse_role(std::string_view role)
 {
     if (role == "master")
         return outcome::going_on;
+    // Sentinels, or the cluster, will name another node soon.
+    const errc code =
+        settings_->sentinels || settings_->in_cluster ? errc::node_error : errc::misconfigured_node;
     if (role.empty())
-        return fail(errc::misconfigured_node, "the node does not say that it is a primary");
-    return fail(errc::misconfigured_node, "the node is a " + printable(role) + ", not a primary");
+        return fail(code, "the node does not say that it is a primary");
+    return fail(code, "the node is a " + printable(role) + ", not a primary");
 }
 
 handshake::outcome handshake::on_role(reply answer)
@@ -284,8 +298,9 @@ handshake::outcome handshake::on_server_info(reply answer)
     if (is_error(answer)) // not allowed: one server listed twice goes unnoticed then
         return outcome::going_on;
     const std::string_view info = answer.front().text;
-    if (find_in_info(info, "redis_mode") == "cluster")
-        return fail(errc::misconfigured_node, "the node is a member of a cluster");
+    if (const auto result = refuse_mode(find_in_info(info, "redis_mode"));
+        result == outcome::failed)
+        return result;
     const std::string& run_id = server_.run_id = find_in_info(info, "run_id");
     if (settings_->fenced && (run_id.empty() || run_id.find(' ') != run_id.npos))
         return fail(errc::fencing_unavailable,

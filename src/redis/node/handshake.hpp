@@ -15,9 +15,10 @@ namespace holdfast::redis {
 // Greets a node on a new connection, logs in, loads the scripts, and finds out what kind of node it
 // is.
 //
-// Uses RESP3 if the node supports it (HELLO 3), else RESP2. A replica, a sentinel or a cluster
-// member is refused: its vote would not be that of an independent node. A node is also refused if
-// it forbids, or does not have, a command that is first needed after a lease has been granted.
+// Uses RESP3 if the node supports it (HELLO 3), else RESP2. A replica or a sentinel is refused, and
+// a cluster member, unless one is expected: its vote would not be that of an independent node. A
+// node is also refused if it forbids, or does not have, a command that is first needed after a
+// lease has been granted.
 class handshake {
 public:
     enum class outcome : std::uint8_t { going_on, ready, failed };
@@ -84,6 +85,7 @@ private:
     outcome on_script(reply answer, std::string_view digest);
     outcome on_try(reply answer, std::string_view command);
     failure without_secrets(std::string_view error_text) const;
+    outcome refuse_mode(std::string_view mode);
     outcome refuse_role(std::string_view role);
 
     const node_settings* settings_ = nullptr;

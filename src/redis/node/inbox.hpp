@@ -15,6 +15,8 @@ namespace holdfast::redis {
 // not in the protocol of Redis, and a flood of pushes.
 class inbox {
 public:
+    explicit inbox(resp::reader_limits limits = {}) : reader_(limits) {}
+
     // A new connection.
     void reset(core::time_point now);
 

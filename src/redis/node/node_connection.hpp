@@ -2,15 +2,15 @@
 
 #include "core/connection.hpp"
 #include "redis/node/connection_schedule.hpp"
-#include "redis/node/handshake.hpp"
+#include "redis/node/greeting.hpp"
 #include "redis/node/inbox.hpp"
+#include "redis/node/node_address.hpp"
 #include "redis/node/node_settings.hpp"
 #include "redis/node/output_buffer.hpp"
 #include "redis/node/reply.hpp"
-#include "redis/node/server_info.hpp"
 
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,18 +35,17 @@ protected:
 
 // The connection to one node, which is opened and greeted again whenever it breaks. Gives the
 // replies and pushes that arrive while it is ready to its owner.
-class node_connection final : public core::connection {
+class node_connection final : public core::connection, private node_address_owner {
 public:
     node_connection(node_settings settings, connection_owner& owner, std::uint64_t jitter_seed);
     node_connection(const node_connection&) = delete;
     node_connection& operator=(const node_connection&) = delete;
 
     const node_settings& settings() const noexcept { return settings_; }
+    const node_address& address() const noexcept { return address_; }
     const connection_schedule& schedule() const noexcept { return schedule_; }
-    // What the last greeting has found. Keeps no queue and tracks nothing while it is not ready.
-    const server_info& server() const noexcept { return server_; }
-    // Until the next greeting.
-    void has_no_queue() noexcept { server_.keeps_queue = false; }
+    greeting& greeted() noexcept { return greeting_; }
+    const greeting& greeted() const noexcept { return greeting_; }
 
     // Precondition: it is ready.
     void send(std::string_view bytes) { output_.append(bytes); }
@@ -57,8 +56,19 @@ public:
     // Closes it for good. False if that was done before.
     bool shut(core::time_point now);
 
+    // In a cluster: the address of the node from now on. Precondition: is_parked().
+    void aim(core::address where, core::time_point now);
+    // Closes it until the next aim().
+    void park(core::time_point now);
+    bool is_parked() const noexcept
+    {
+        return !address_.is_aimed() &&
+               (schedule_.now() == connection_schedule::phase::idle ||
+                   schedule_.now() == connection_schedule::phase::searching);
+    }
+
     // core::connection
-    const core::address& target() const noexcept override { return settings_.where; }
+    const core::address& target() const noexcept override { return address_.where(); }
     bool wants_open() const noexcept override { return schedule_.wants_open(); }
     core::time_point opening_ends() const noexcept override { return schedule_.deadline(); }
     void opened(core::time_point now) override;
@@ -70,16 +80,18 @@ public:
     void written(std::size_t n, core::time_point now) override;
 
 private:
+    // node_address_owner
+    void on_no_address(failure why, core::time_point now) override { give_up(std::move(why), now); }
+
     void on_greeting_reply(reply answer, core::time_point now);
 
     const node_settings settings_;
     connection_owner& owner_;
     connection_schedule schedule_;
-    handshake handshake_;
+    node_address address_;
+    greeting greeting_;
     inbox inbox_;
     output_buffer output_;
-    std::size_t greeting_left_ = 0; // bytes of the greeting that are still to be sent when ready
-    server_info server_;
 };
 
 } // namespace holdfast::redis

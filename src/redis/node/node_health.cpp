@@ -4,16 +4,22 @@
 
 namespace holdfast::redis {
 
-void node_health::on_ready()
+void node_health::on_ready(std::string_view run_id)
 {
     forget();
-    ++connects_;
+    ++counts_.connects;
+    if (run_id.empty())
+        return;
+    if (!run_id_.empty() && run_id != run_id_)
+        ++counts_.restarts;
+    run_id_ = run_id;
 }
 
 void node_health::on_lost(failure why)
 {
     failure_ = std::move(why);
     trouble_ = {};
+    endless_key_.clear();
 }
 
 void node_health::on_shut(const failure& before)
@@ -24,13 +30,14 @@ void node_health::on_shut(const failure& before)
 
 void node_health::on_timeout()
 {
-    ++timeouts_;
+    ++counts_.timeouts;
     if (!failure_.code)
         failure_ = {errc::no_reply, "no answer in time"};
 }
 
 void node_health::on_refused(request_kind kind, const failure& why)
 {
+    ++counts_.errors;
     failure_ = why;
     refused_kind_ = kind;
 }
@@ -48,13 +55,15 @@ void node_health::note_trouble(failure why)
 
 node_stats node_health::stats() const
 {
-    return {.address = {},
-        .connected = false,
-        .last_error = worst().code,
-        .reason = worst().text,
-        .commands = commands_,
-        .timeouts = timeouts_,
-        .connects = connects_};
+    node_stats all = counts_;
+    all.last_error = worst().code;
+    all.reason = worst().text;
+    if (!endless_key_.empty()) {
+        all.reason += all.reason.empty() ? "" : "; ";
+        all.reason += "the key " + printable(endless_key_) +
+                      " was found without a ttl, so it does not end by itself";
+    }
+    return all;
 }
 
 } // namespace holdfast::redis

@@ -10,6 +10,8 @@ namespace {
 // A node that leaves a request unanswered for so long is not asked for its vote until it answers.
 constexpr core::duration congestion_after = std::chrono::seconds(1);
 
+constexpr std::string_view asking = "*1\r\n$6\r\nASKING\r\n";
+
 } // namespace
 
 node_session::node_session(
@@ -37,6 +39,10 @@ bool node_session::answers_within(core::duration limit, core::time_point now) co
 void node_session::send(std::string_view bytes, const request& r)
 {
     assert(now() == reachability::ready);
+    if (connection_.settings().asking) {
+        connection_.send(asking);
+        requests_.push({.kind = request_kind::asking, .sent = r.sent}, asking.size());
+    }
     connection_.send(bytes);
     requests_.push(r, bytes.size());
     watch_.on_sent(r.sent);
@@ -61,8 +67,12 @@ node_stats node_session::stats() const
     const phase current = connection_.schedule().now();
     node_stats s = health_.stats();
     s.address = name();
+    // A member of a cluster is known by its address only.
+    s.name = connection_.settings().in_cluster ? name() : connection_.settings().name;
     s.connected = current == phase::ready;
-    if (!s.last_error && (current == phase::idle || current == phase::opening))
+    if (!s.last_error && current == phase::searching)
+        s.reason = "no sentinel has named the primary yet";
+    else if (!s.last_error && (current == phase::idle || current == phase::opening))
         s.reason = "not connected yet";
     else if (!s.last_error && current == phase::greeting)
         s.reason = "no answer to the greeting yet";
@@ -96,7 +106,7 @@ void node_session::shut(core::time_point now)
 void node_session::on_ready(core::time_point now)
 {
     watch_.start(now);
-    health_.on_ready();
+    health_.on_ready(server().run_id);
     owner_.on_ready(node_, now);
 }
 
@@ -104,7 +114,7 @@ void node_session::on_written(std::size_t n, core::time_point now)
 {
     requests_.wrote(n);
     while (const request* const late = requests_.stamp(now)) {
-        if (late->kind != request_kind::order)
+        if (!is_of_session(late->kind))
             owner_.on_sent_late(node_, *late, now);
     }
 }
@@ -117,14 +127,27 @@ void node_session::on_reply(reply answer, core::time_point now)
         return connection_.give_up({errc::protocol_error, "it answers requests out of order"}, now);
     const request r = requests_.answered();
     watch_.on_answered(r.kind, !requests_.empty(), now);
-    if (r.kind == request_kind::order)
-        return;
+    if (is_of_session(r.kind))
+        return; // where ASKING is refused, so is the request behind it
+    health_.on_answered(now - r.sent);
     if (is_no_script(answer)) {
         if (!r.by_text && owner_.say_again(node_, r, now))
             return;
     } else if (answer.front().kind == resp::value_kind::error) {
+        const node_settings& settings = connection_.settings();
+        if (settings.in_cluster && is_redirection(answer.front().text)) {
+            health_.on_redirected(); // the node is fine
+            if (const auto where = read_redirection(answer.front().text, connection_.target().host))
+                owner_.on_redirected(node_, r, *where);
+            return owner_.on_reply(node_, r, answer, now);
+        }
         failure why = failure_of(answer.front().text);
-        health_.on_refused(r.kind, why);
+        if ((settings.sentinels || settings.in_cluster) && is_of_replica(answer.front().text)) {
+            owner_.on_orphaned(node_, r, now); // it has not refused: another node will be asked
+            return connection_.give_up({errc::node_error, std::move(why.text)}, now);
+        }
+        if (!is_for_people(r.kind))
+            health_.on_refused(r.kind, why);
         owner_.on_reply(node_, r, answer, now);
         if (disqualifies(static_cast<errc>(why.code.value())))
             connection_.give_up(std::move(why), now);
@@ -141,7 +164,7 @@ void node_session::on_lost(failure why, core::time_point now)
     watch_.stop();
     while (!requests_.empty()) {
         const request r = requests_.lose();
-        if (r.kind != request_kind::order)
+        if (!is_of_session(r.kind))
             owner_.on_orphaned(node_, r, now);
     }
     owner_.on_down(node_, now);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::redis {
 
@@ -25,6 +26,8 @@ public:
         std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed);
 
     reachability now() const noexcept { return connection_.schedule().reach(); }
+    // Not connected, and the last try to connect has failed.
+    bool is_failing() const noexcept { return connection_.schedule().is_failing(); }
     // Whether optional requests should be left out: the node is silent, or has too many requests
     // under way.
     bool congested(core::time_point now) const noexcept;
@@ -32,10 +35,10 @@ public:
     bool answers_within(core::duration limit, core::time_point now) const noexcept;
     std::size_t outstanding() const noexcept { return requests_.size(); }
 
-    const std::string& name() const noexcept { return connection_.settings().name; }
-    const server_info& server() const noexcept { return connection_.server(); }
+    const std::string& name() const noexcept { return connection_.address().name(); }
+    const server_info& server() const noexcept { return connection_.greeted().server(); }
     // It has refused to keep a queue, and will not be asked again on this connection.
-    void has_no_queue() noexcept { connection_.has_no_queue(); }
+    void has_no_queue() noexcept { connection_.greeted().has_no_queue(); }
 
     // Precondition: now() is `ready`. `bytes`: one encoded command.
     void send(std::string_view bytes, const request& r);
@@ -46,9 +49,10 @@ public:
     void fail(errc code, std::string text, core::time_point now);
 
     node_health& health() noexcept { return health_; }
+    const node_health& health() const noexcept { return health_; }
     node_stats stats() const;
 
-    core::connection& connection() noexcept { return connection_; }
+    node_connection& connection() noexcept { return connection_; }
     core::time_point wake_at() const noexcept
     {
         return std::min(connection_.opening_ends(), watch_.look_at());

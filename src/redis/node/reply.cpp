@@ -95,6 +95,19 @@ bool is_about_data(std::string_view error_text) noexcept
            (begins_with_word(error_text, "ERR") && !refuses_command(error_text));
 }
 
+// Some versions put their own text before the error of a command in a script.
+bool is_of_replica(std::string_view error_text) noexcept
+{
+    return begins_with_word(error_text, "READONLY") || begins_with_word(error_text, "MASTERDOWN") ||
+           error_text.find("-READONLY ") != error_text.npos;
+}
+
+bool is_redirection(std::string_view error_text) noexcept
+{
+    return begins_with_word(error_text, "MOVED") || begins_with_word(error_text, "ASK") ||
+           begins_with_word(error_text, "TRYAGAIN") || begins_with_word(error_text, "CLUSTERDOWN");
+}
+
 bool disqualifies(errc reason) noexcept
 {
     return reason == errc::misconfigured_node || reason == errc::authentication_failed ||
@@ -122,6 +135,13 @@ failure failure_of(std::string_view error_text)
     while (harmless.ends_with(' ') || harmless.ends_with(','))
         harmless.remove_suffix(1);
     return {meaning_of(error_text), printable(harmless)};
+}
+
+failure failure_of(const error_code& why)
+{
+    const auto tls_failed = make_error_code(errc::tls_failed);
+    const bool by_tls = why.default_error_condition() == tls_failed.default_error_condition();
+    return {by_tls ? tls_failed : why, why.message()};
 }
 
 } // namespace holdfast::redis

@@ -37,6 +37,13 @@ bool refuses_command(std::string_view error_text) noexcept;
 // Whether an error is about the data of these commands, and about no other data.
 bool is_about_data(std::string_view error_text) noexcept;
 
+// Whether the node has become a replica.
+bool is_of_replica(std::string_view error_text) noexcept;
+
+// Whether a member of a cluster does not have the slot of the keys now, or not alone: it has done
+// nothing.
+bool is_redirection(std::string_view error_text) noexcept;
+
 // Whether this connection can no longer be used: the node is not what we take it for.
 bool disqualifies(errc reason) noexcept;
 
@@ -45,5 +52,7 @@ std::string printable(std::string_view text);
 
 // Omits the arguments that some servers repeat: they may contain a token or a password.
 failure failure_of(std::string_view error_text);
+// Why a stream could not be opened, or broke.
+failure failure_of(const error_code& why);
 
 } // namespace holdfast::redis

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "redis/node/redirection.hpp"
 #include "redis/node/reply.hpp"
 
 #include <cstddef>
@@ -31,7 +32,28 @@ enum class request_kind : std::uint8_t {
     probe,     // the state of a node of fenced mode
     record,    // the settings of other clients that it has recorded
     order,     // checks the order of replies: the session's own
+    asking,    // the next request is for a slot on its way here: the session's own
+    // The others are for people. What a node refuses of these says nothing about its locks.
+    introduce, // stores our client record
+    compare,   // reads it back
+    prolong,   // gives it a new ttl
+    withdraw,  // deletes it
+    view,      // the lock and its queue
+    scan,      // a step through the keys
+    clients,   // client records of others
+    tell,      // tells a holder that its lock is taken away
+    take,      // deletes the lock of another client, or hands it off
 };
+
+constexpr bool is_of_session(request_kind kind) noexcept
+{
+    return kind == request_kind::order || kind == request_kind::asking;
+}
+
+constexpr bool is_for_people(request_kind kind) noexcept
+{
+    return kind >= request_kind::introduce;
+}
 
 // A request under way, to which its reply is matched.
 struct request {
@@ -54,6 +76,10 @@ public:
     virtual void on_push(std::size_t node, reply push, core::time_point now) = 0;
     virtual void on_reply(
         std::size_t node, const request& r, reply answer, core::time_point now) = 0;
+    // In a cluster: the node sends the request elsewhere. Comes before the answer itself.
+    virtual void on_redirected(
+        std::size_t /*node*/, const request& /*r*/, const redirection& /*where*/)
+    {}
     // The node has forgotten the script that the request calls. Sends the request again with the
     // script in full. False if it is no longer needed; then the answer is handled like any other
     // reply.

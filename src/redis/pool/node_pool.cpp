@@ -1,5 +1,6 @@
 #include "redis/pool/node_pool.hpp"
 
+#include "redis/quorum/majority.hpp"
 #include "redis/quorum/rendezvous.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::durat
     quarantine_ends_.fill(core::long_ago);
     for (node_settings& settings : nodes) {
         const auto tls = settings.tls;
-        const std::string host = settings.where.host;
+        const std::string host = settings.where.host; // empty if it changes
         sessions_.push_back(std::make_unique<node_session>(
             sessions_.size(), std::move(settings), owner, jitter.next()));
         connections_.push_back(&sessions_.back()->connection());
@@ -25,6 +26,10 @@ node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::durat
             layers_.push_back(tls->wrap(sessions_.back()->connection(), host));
             connections_.back() = layers_.back().get();
         }
+    }
+    for (const auto& s : sessions_) {
+        const auto sentinels = s->connection().address().sentinels();
+        connections_.insert(connections_.end(), sentinels.begin(), sentinels.end());
     }
 }
 
@@ -38,6 +43,23 @@ errc node_pool::why_down(std::size_t node) const noexcept
 {
     const error_code code = sessions_[node]->health().last_failure().code;
     return code.category() == error_category() ? static_cast<errc>(code.value()) : errc{};
+}
+
+errc node_pool::cut_off() const noexcept
+{
+    std::size_t failing = 0, hopeless = 0;
+    errc reason = errc::unreachable;
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        if (!sessions_[i]->is_failing())
+            continue;
+        ++failing;
+        const errc why = why_down(i);
+        if (make_error_code(why) == condition::misconfigured && hopeless++ == 0)
+            reason = why;
+    }
+    if (failing < blocking(sessions_.size()))
+        return errc{};
+    return hopeless >= blocking(sessions_.size()) ? reason : errc::unreachable;
 }
 
 void node_pool::fail(std::size_t node, time_point now)
@@ -82,7 +104,7 @@ bool node_pool::may_keep_queue(
 {
     const node_session& session = *sessions_[node];
     const claim_node& n = c.keys[node];
-    if (!session.server().keeps_queue || now < quarantine_ends_[node] ||
+    if (!session.server().keeps_queue || in_quarantine(node, now) ||
         !session.answers_within(timeout(c.params.ttl), now))
         return false;
     if (unfit_.knows_no_queue(c.hash, node, now))

@@ -48,6 +48,14 @@ public:
 
     // Why an unreachable node is down, if the reason is an errc.
     errc why_down(std::size_t node) const noexcept;
+    // As for core::store_nodes.
+    errc cut_off() const noexcept;
+    // A node has told when a key ends, or has granted it. A key that never ends by itself is
+    // reported with the state of the node.
+    void note_end(std::size_t node, std::string_view key, bool ends)
+    {
+        sessions_[node]->health().note_end(key, ends);
+    }
     // The node has answered with a reply of the wrong type.
     // Its owner is told of all its requests, and may forget claims, before this returns.
     void fail(std::size_t node, core::time_point now);
@@ -58,6 +66,10 @@ public:
     void set_quarantine(std::size_t node, core::time_point until) noexcept
     {
         quarantine_ends_[node] = until;
+    }
+    bool in_quarantine(std::size_t node, core::time_point now) const noexcept
+    {
+        return now < quarantine_ends_[node];
     }
 
     // Whether any node keeps queues now.

@@ -182,6 +182,7 @@ fair_queue::outcome fair_queue::take_turn(
     c.keys.answered(c.queue.node);
     c.granted(c.queue.node, asked, start);
     nodes_.unfit().forget_stale(c.hash, c.queue.node);
+    nodes_.note_end(c.queue.node, c.lock, true);
     c.keys[c.queue.node].queued = false;
     c.queue.has_turn(c.queue.node);
     return {.then = then::round, .claim = id};
@@ -192,6 +193,7 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
 {
     claim& c = claims_[id];
     const bool began = c.queue.waits();
+    nodes_.note_end(c.queue.node, c.lock, held_for_ms != -1);
     hints_.windows.note_contention(c.hash, now);
     if (!c.queue.surveyed && (held_for_ms < 0 || !hints_.contention.knows_turns(c.hash, now)))
         owners_.ask(id, now);

@@ -8,7 +8,7 @@ using core::claim_id;
 using core::time_point;
 using key = claim_node::key;
 
-void waiter_probe::ask(claim_id id, time_point now)
+void waiter_probe::probe_waiters(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     const auto holds = [&c](std::size_t i) {
@@ -27,7 +27,7 @@ void waiter_probe::ask(claim_id id, time_point now)
     }
 }
 
-bool waiter_probe::is_open(claim_id id) const noexcept
+bool waiter_probe::is_probing(claim_id id) const noexcept
 {
     const claim* const c = std::as_const(claims_).find(id);
     return c != nullptr && c->look.is_under_way() && c->look.may_succeed();

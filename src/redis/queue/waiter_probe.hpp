@@ -1,15 +1,17 @@
 #pragma once
 
+#include "core/remote_queue.hpp"
 #include "redis/claim/claim_table.hpp"
 #include "redis/dialect/common_calls.hpp"
 #include "redis/pool/node_pool.hpp"
 
 namespace holdfast::redis {
 
-// Finds out whether other processes wait for the resource of a claim. They may have another queue
-// node, so all nodes are asked. Where the queue node's key is not ours, another process may have
-// been granted it; that process waits for the other nodes, not in the queue.
-class waiter_probe {
+// The queue between processes, as the locker sees it. Finds out whether other processes wait for
+// the resource of a claim. They may have another queue node, so all nodes are asked. Where the
+// queue node's key is not ours, another process may have been granted it; that process waits for
+// the other nodes, not in the queue.
+class waiter_probe final : public core::remote_queue {
 public:
     waiter_probe(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
         : claims_(claims),
@@ -17,9 +19,13 @@ public:
           calls_(calls)
     {}
 
-    void ask(core::claim_id id, core::time_point now);
-    // Whether answers are still to come that may show that there are none.
-    bool is_open(core::claim_id id) const noexcept;
+    // core::remote_queue
+    bool is_usable() const noexcept override { return nodes_.keep_queues(); }
+    void probe_waiters(core::claim_id id, core::time_point now) override;
+    // Answers are still to come that may show that there are none.
+    bool is_probing(core::claim_id id) const noexcept override;
+    void leave_open(core::claim_id id) override { claims_[id].ends_turns = true; }
+
     // `answer`: empty if the node is gone. True if no other process waits.
     bool on_reply(std::size_t node, core::claim_id id, reply answer);
 

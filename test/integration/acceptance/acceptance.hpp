@@ -62,16 +62,26 @@ inline std::string all_texts(const locker_stats& stats, error_code ec = {})
     return all;
 }
 
-/// An owner token has 32 hexadecimal digits; half of one would be too much. 40 digits are the
-/// digest of a script, which is public.
+/// An owner token has 32 characters of base64url; half of one would be too much. Words of messages
+/// are shorter, or in lower case; so is the digest of a script, which is public.
 inline bool shows_a_token(std::string_view text)
 {
-    constexpr std::string_view digits = "0123456789abcdef";
-    while (!text.empty()) {
-        const auto run = std::min(text.find_first_not_of(digits), text.size());
-        if (run >= 16 && run != 40)
+    const auto is_digit = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+    };
+    const auto is_upper = [](char c) {
+        return c >= 'A' && c <= 'Z';
+    };
+    std::size_t run = 0, upper = 0;
+    for (const char c : text) {
+        if (!is_digit(c) && !is_upper(c)) {
+            run = upper = 0;
+            continue;
+        }
+        if (is_upper(c))
+            ++upper;
+        if (++run >= 16 && upper >= 2 && upper < run)
             return true;
-        text.remove_prefix(std::min(run + 1, text.size()));
     }
     return false;
 }

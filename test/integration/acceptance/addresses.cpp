@@ -99,7 +99,9 @@ void expect_bad_addresses(cluster& c, const std::vector<std::string>& bad, const
     play(redlock({bad[0], c.nodes[0].url(), c.nodes[1].url()}, quick_options()), 2,
         [&](scene& s) { return acquire_and_blame(s, addresses[0], cause); });
     BOOST_TEST(c.empty_within(0s));
-    play(redlock({bad[0], bad[1], c.nodes[0].url()}, quick_options()), 1,
+    auto options = quick_options();
+    options.client_record = false; // it is set as well
+    play(redlock({bad[0], bad[1], c.nodes[0].url()}, options), 1,
         [&](scene& s) { return fail_and_blame(s, addresses, cause); });
     BOOST_TEST(calls_of(c.nodes[0], "set") > 0);
     BOOST_TEST(c.empty_within(0s)); // the grant of the good node was deleted
@@ -193,7 +195,10 @@ BOOST_AUTO_TEST_CASE(row_11_a_majority_that_refuses_connections)
         c.nodes[i].kill();
         addresses.push_back(address_of(c.nodes[i]));
     }
-    play(c.store(), 1, [&](scene& s) { return fail_and_blame(s, addresses, "refused"); });
+    redlock_options options;
+    options.client_record = false; // it is set as well
+    play(c.store(500ms, options), 1,
+        [&](scene& s) { return fail_and_blame(s, addresses, "refused"); });
     for (std::size_t i = 3; i < 5; ++i) {
         BOOST_TEST(calls_of(c.nodes[i], "set") > 0); // it had granted the lock
         BOOST_TEST(c.nodes[i].command({"DBSIZE"}) == "0");

@@ -164,15 +164,15 @@ struct suspended_holder {
         store.grant(store.latest);
         locker.wake(start);
         lease = locker.next_effect()->lease;
-        BOOST_TEST(locker.held(lease, start));
-        BOOST_TEST(!locker.held(lease, now)); // at once, before any wake()
+        BOOST_TEST(locker.leases().held(lease, start));
+        BOOST_TEST(!locker.leases().held(lease, now)); // at once, before any wake()
     }
 
     void expect_the_end()
     {
         BOOST_REQUIRE((locker.next_effect()->kind == core::effect_kind::must_stop));
-        BOOST_TEST((locker.must_stop(lease) == errc::lease_lost));
-        BOOST_TEST(!locker.held(lease, now));
+        BOOST_TEST((locker.leases().must_stop(lease) == errc::lease_lost));
+        BOOST_TEST(!locker.leases().held(lease, now));
         BOOST_TEST((locker.extend(lease, now) == errc::lease_lost));
         BOOST_TEST(locker.release(lease, 7, now));
         const auto told = locker.next_effect();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(row_34_an_hour_of_suspension_while_holding)
     suspended_holder answered; // the late confirmation of an earlier renewal
     answered.store.confirm(answered.store.latest, answered.now + 10s);
     answered.locker.wake(answered.now);
-    BOOST_TEST(!answered.locker.held(answered.lease, answered.now));
+    BOOST_TEST(!answered.locker.leases().held(answered.lease, answered.now));
     answered.expect_the_end();
 
     suspended_holder extending;

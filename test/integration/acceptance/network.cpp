@@ -164,7 +164,8 @@ BOOST_AUTO_TEST_CASE(row_15_connection_reset_between_write_and_reply)
     cluster c(1);
     fault_proxy way(c.nodes[0].port());
     auto options = quick_options();
-    options.node_timeout = 20s; // the reset must end the attempt
+    options.node_timeout = 20s;    // the reset must end the attempt
+    options.client_record = false; // it is set as well
     play(redlock({way.url()}, options), 1, [&](scene& s) { return lose_the_answer(s, c, way); });
     BOOST_TEST(c.empty_within(0s)); // the ttl is 60 s
 }

@@ -194,8 +194,8 @@ void actor::act_with_lease()
         let_go();
         return acquire();
     case 4:
-        lease_.held();
-        world_.locker(random(world_.settings.lockers))->stats();
+        static_cast<void>(lease_.held());
+        static_cast<void>(world_.locker(random(world_.settings.lockers))->stats());
         return extend();
     default:
         return release();

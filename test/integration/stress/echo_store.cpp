@@ -126,7 +126,7 @@ private:
     std::atomic<bool> busy_ = false;
 };
 
-class echo_core final : public core::backend_core, echo_connection::listener {
+class echo_core final : public core::backend_core, core::store_cleanup, echo_connection::listener {
 public:
     explicit echo_core(std::uint16_t port) : connection_(*this, port) {}
 
@@ -188,7 +188,13 @@ public:
     void wake(core::time_point, core::time_point) override {}
     std::span<core::connection* const> connections() noexcept override { return connections_; }
 
-    std::size_t cleaning_up() const noexcept override
+    void close(core::time_point) override { connection_.stop(); }
+    const core::store_info& about() const noexcept override { return info_; }
+    core::store_cleanup& cleanup() noexcept override { return *this; }
+
+private:
+    // core::store_cleanup
+    std::size_t under_way() const noexcept override
     {
         std::size_t count = 0;
         for (const auto& [id, c] : claims_)
@@ -196,10 +202,6 @@ public:
         return count;
     }
 
-    void close(core::time_point) override { connection_.stop(); }
-    std::vector<node_stats> nodes() const override { return {}; }
-
-private:
     enum class stage : std::uint8_t { asking, held, releasing };
     struct claim {
         std::uint64_t tag = 0;
@@ -247,6 +249,7 @@ private:
 
     void push(const core::backend_event& e) { events_.push_back(e); }
 
+    const core::store_info info_{.name = "echo"};
     echo_connection connection_;
     const std::array<core::connection*, 1> connections_{&connection_};
     std::map<core::claim_id, claim> claims_;

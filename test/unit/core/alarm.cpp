@@ -64,4 +64,11 @@ BOOST_AUTO_TEST_CASE(a_timer_that_slept_through_a_suspension_is_not_relied_on)
     BOOST_TEST((a.plan(at(5'200ms), at(5'000ms)) == at(5'200ms)));
 }
 
+BOOST_AUTO_TEST_CASE(what_was_due_long_ago_is_due_now)
+{
+    core::alarm a;
+    BOOST_TEST((a.plan(core::long_ago, at(3'000ms)) == at(3'000ms)));
+    BOOST_TEST(!a.plan(core::long_ago, at(3'001ms)));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

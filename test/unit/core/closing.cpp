@@ -23,6 +23,47 @@ BOOST_AUTO_TEST_CASE(it_ends_at_once_without_deletions)
     BOOST_TEST((c.wake_at() == never));
 }
 
+// The holders must stop at the earliest deadline, once.
+BOOST_AUTO_TEST_CASE(a_drain_stops_the_holders_at_its_deadline)
+{
+    closing c;
+    BOOST_TEST(!c.drains());
+    BOOST_TEST(!c.stops_holders(at(1h)));
+    c.drain(at(3s));
+    c.drain(at(1s));
+    c.drain(at(2s));
+    BOOST_TEST(c.drains());
+    BOOST_TEST(!c.begun());
+    BOOST_TEST((c.wake_at() == at(1s)));
+    BOOST_TEST(!c.stops_holders(at(1s) - 1ns));
+    BOOST_TEST(c.stops_holders(at(1s)));
+    BOOST_TEST(!c.stops_holders(at(2s)));
+    BOOST_TEST((c.wake_at() == never));
+}
+
+// The end of a drain is reported once for each call, and ends its timer.
+BOOST_AUTO_TEST_CASE(the_end_of_a_drain)
+{
+    closing c;
+    BOOST_TEST(!c.ends_draining());
+    c.drain(at(1s));
+    BOOST_TEST(c.ends_draining());
+    BOOST_TEST(!c.ends_draining());
+    BOOST_TEST((c.wake_at() == never));
+    c.drain(never);
+    BOOST_TEST(c.ends_draining());
+}
+
+BOOST_AUTO_TEST_CASE(closing_ends_a_drain)
+{
+    closing c;
+    c.drain(at(1s));
+    c.begin();
+    BOOST_TEST(c.drains());
+    BOOST_TEST((c.wake_at() == never));
+    BOOST_TEST(c.ends_draining());
+}
+
 BOOST_AUTO_TEST_CASE(the_backend_winds_up_once)
 {
     closing c;

@@ -18,8 +18,10 @@ struct contest_fixture {
     scripted_backend store;
     counting_entropy random;
     claim_slots slots;
+    wait_queues queues;
+    token_source tokens{random, nullptr};
     report outcomes;
-    contest all{store, random, slots, outcomes, {.retry_min = 8ms, .retry_max = 128ms}, 1};
+    contest all{store, tokens, slots, queues, outcomes, {.retry_min = 8ms, .retry_max = 128ms}, 1};
     time_point now = start;
     lock_options usual{.ttl = 9s};
 
@@ -37,7 +39,7 @@ struct contest_fixture {
         while (const auto e = store.next_event()) {
             if (e->kind == event_kind::granted) {
                 all.granted(e->tag, e->valid, now);
-                tags += std::to_string(all.take_next(slots[e->tag].queue, e->tag));
+                tags += std::to_string(queues.take_first(slots[e->tag].queue, e->tag));
             } else if (e->kind == event_kind::refused) {
                 all.refused(*e, now);
             } else if (e->kind == event_kind::queued) {
@@ -86,15 +88,15 @@ BOOST_AUTO_TEST_CASE(waits_ask_one_after_the_other)
     store.grant(store.latest);
     BOOST_TEST(follow() == "1");
     const slot_id q = queue();
-    BOOST_TEST(all.next(q)->tag == 2u);
+    BOOST_TEST(queues.first_of(q)->tag == 2u);
     BOOST_TEST(calls() == "");
     store.release(store.latest, now);
     all.end_turn(q, now);
-    BOOST_TEST(all.turns(q).any());
+    BOOST_TEST(queues.at(q).turns.any());
     BOOST_TEST(calls() == "release A, attempt A");
     store.grant(store.latest);
     BOOST_TEST(follow() == "2");
-    BOOST_TEST(all.next(q) == nullptr);
+    BOOST_TEST(queues.first_of(q) == nullptr);
 }
 
 // A refused wait asks again after a pause; once its time is up it ends with the last error.
@@ -176,12 +178,12 @@ BOOST_AUTO_TEST_CASE(others_get_a_pause_after_the_turns)
     store.grant(store.latest);
     follow();
     const slot_id q = queue();
-    while (!all.turns(q).used_up(all.next(q)->terms))
-        all.turns(q).pass();
+    while (!queues.at(q).turns.used_up(queues.first_of(q)->terms))
+        queues.at(q).turns.pass();
     calls();
     all.end_turn(q, now);
     BOOST_TEST(calls() == "");
-    BOOST_TEST(!all.turns(q).any());
+    BOOST_TEST(!queues.at(q).turns.any());
     BOOST_TEST((all.wake_at() >= now + 4ms && all.wake_at() <= now + 8ms));
 }
 

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(extension_is_confirmed)
     store.confirm(1, at(10s - 92ms));
     locker.wake(now);
     BOOST_TEST(effects() == "extended: nothing");
-    BOOST_TEST(locker.valid_until(lease) == at(10s - 92ms));
+    BOOST_TEST(locker.leases().valid_until(lease) == at(10s - 92ms));
 }
 
 // An extension that is not confirmed in time fails, and the lease keeps its validity.
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(extension_is_not_confirmed)
     BOOST_TEST(effects() == "");
     sleep_until(at(50ms));
     BOOST_TEST(effects() == "extended: unreachable");
-    BOOST_TEST(locker.valid_until(lease) == end);
+    BOOST_TEST(locker.leases().valid_until(lease) == end);
     store.confirm(1, end + 1ms);
     locker.wake(now);
     BOOST_TEST(effects() == "");

@@ -27,14 +27,14 @@ BOOST_AUTO_TEST_CASE(each_holder_has_its_own_lease)
     BOOST_TEST(effects() == "77 released");
     const slot_id second = acquired->lease;
     BOOST_TEST(second != first);
-    BOOST_TEST(locker.valid_until(second) == end);
+    BOOST_TEST(locker.leases().valid_until(second) == end);
 
     // Further calls of the first holder have no effect.
     BOOST_TEST(!locker.release(first, 78, now));
     locker.drop(first, now);
     BOOST_TEST(locker.extend(first, now) == errc::not_held);
-    BOOST_TEST(!locker.held(first, now));
-    BOOST_TEST(locker.held(second, now));
+    BOOST_TEST(!locker.leases().held(first, now));
+    BOOST_TEST(locker.leases().held(second, now));
     BOOST_TEST(effects() == "");
     BOOST_TEST(calls() == "");
 
@@ -116,9 +116,9 @@ BOOST_AUTO_TEST_CASE(max_hold_of_one_holder_does_not_limit_the_next)
     const slot_id first = lease_of("A");
     usual.max_hold = holdfast::forever;
     acquire(2, "A", holdfast::forever);
-    BOOST_TEST(locker.valid_until(first) == at(1s));
+    BOOST_TEST(locker.leases().valid_until(first) == at(1s));
     locker.drop(first, now);
-    BOOST_TEST(locker.valid_until(handed_over()) == end);
+    BOOST_TEST(locker.leases().valid_until(handed_over()) == end);
 }
 
 // The next holder has its own fencing token, if the backend has tokens.
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(extensions_are_not_transferred)
     store.confirm(1, now + 9s - 92ms);
     locker.wake(now);
     BOOST_TEST(effects() == "");
-    BOOST_TEST(locker.held(second, now));
+    BOOST_TEST(locker.leases().held(second, now));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -17,14 +17,14 @@ BOOST_FIXTURE_TEST_SUITE(core_locker_lease, lease_fixture)
 BOOST_AUTO_TEST_CASE(a_lease_reports_its_state)
 {
     const slot_id lease = lease_of("A");
-    BOOST_TEST(locker.alive(lease));
-    BOOST_TEST(locker.held(lease, now));
-    BOOST_TEST(locker.valid_until(lease) == end);
-    BOOST_TEST(locker.must_stop(lease) == errc{});
-    BOOST_TEST(!locker.held(lease, end)); // by the clock, before any wake()
-    BOOST_TEST(!locker.alive(0));
-    BOOST_TEST(locker.must_stop(0) == errc::not_held);
-    BOOST_TEST(locker.valid_until(0) == long_ago);
+    BOOST_TEST(locker.leases().alive(lease));
+    BOOST_TEST(locker.leases().held(lease, now));
+    BOOST_TEST(locker.leases().valid_until(lease) == end);
+    BOOST_TEST(locker.leases().must_stop(lease) == errc{});
+    BOOST_TEST(!locker.leases().held(lease, end)); // by the clock, before any wake()
+    BOOST_TEST(!locker.leases().alive(0));
+    BOOST_TEST(locker.leases().must_stop(0) == errc::not_held);
+    BOOST_TEST(locker.leases().valid_until(0) == long_ago);
 }
 
 // A release reaches the backend before the attempt of the next local waiter. Its outcome reaches
@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(releases_before_the_next_attempt)
     BOOST_TEST(locker.release(lease, 77, now));
     BOOST_TEST(calls() == "release A, attempt A");
     BOOST_TEST(effects() == "gone");
-    BOOST_TEST(!locker.alive(lease));
-    BOOST_TEST(locker.must_stop(lease) == errc::not_held);
+    BOOST_TEST(!locker.leases().alive(lease));
+    BOOST_TEST(locker.leases().must_stop(lease) == errc::not_held);
     store.grant(2);
     store.end_release(1, release_outcome::unconfirmed);
     locker.wake(now);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_extends_the_lease)
     BOOST_TEST(calls() == "renew A");
     store.confirm(1, now + 9s - 92ms);
     locker.wake(now);
-    BOOST_TEST(locker.valid_until(lease) == now + 9s - 92ms);
+    BOOST_TEST(locker.leases().valid_until(lease) == now + 9s - 92ms);
     BOOST_TEST(stats().renewals == 1u);
     const time_point confirmed = now;
     sleep();
@@ -121,13 +121,13 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_extends_the_lease)
 // A session keeps its leases by itself. Only extend() asks it.
 BOOST_AUTO_TEST_CASE(a_backend_that_renews_by_itself_is_not_asked)
 {
-    store.is_session = true;
+    store.info.renews_itself = true;
     const slot_id lease = lease_of("A");
     sleep_until(at(5s));
     BOOST_TEST(calls() == "");
     store.confirm(1, now + 9s);
     locker.wake(now);
-    BOOST_TEST(locker.valid_until(lease) == at(14s));
+    BOOST_TEST(locker.leases().valid_until(lease) == at(14s));
     BOOST_TEST((locker.extend(lease, now) == errc{}));
     BOOST_TEST(calls() == "renew again A");
     sleep_until(at(13s));
@@ -145,17 +145,17 @@ BOOST_AUTO_TEST_CASE(silence_ends_a_lease)
     BOOST_TEST(effects() == "");
     sleep_until(end - 450ms);
     BOOST_TEST(effects() == "must stop");
-    BOOST_TEST(locker.must_stop(lease) == errc::lease_lost);
-    BOOST_TEST(locker.held(lease, now));
+    BOOST_TEST(locker.leases().must_stop(lease) == errc::lease_lost);
+    BOOST_TEST(locker.leases().held(lease, now));
     calls();
     sleep_until(end - 1ns);
     BOOST_TEST(calls() == "");
     sleep_until(end);
     BOOST_TEST(effects() == "");
     BOOST_TEST(calls() == "release A");
-    BOOST_TEST(!locker.held(lease, now));
-    BOOST_TEST(locker.alive(lease)); // its holder has not released it
-    BOOST_TEST(locker.valid_until(lease) == long_ago);
+    BOOST_TEST(!locker.leases().held(lease, now));
+    BOOST_TEST(locker.leases().alive(lease)); // its holder has not released it
+    BOOST_TEST(locker.leases().valid_until(lease) == long_ago);
     BOOST_TEST(stats().lost == 1u);
     BOOST_TEST(stats().held == 0u);
     sleep_until(end + 8ms); // held for longer than `handoff_time`: a pause
@@ -220,9 +220,9 @@ BOOST_AUTO_TEST_CASE(loss_and_drop_at_the_same_moment)
     store.lose(claim_of("A"));
     locker.drop(b, now);
     BOOST_TEST(effects() == "must stop, gone");
-    BOOST_TEST(locker.must_stop(a) == errc::lease_lost);
-    BOOST_TEST(locker.must_stop(b) == errc::not_held);
-    BOOST_TEST(locker.must_stop(c) == errc{});
+    BOOST_TEST(locker.leases().must_stop(a) == errc::lease_lost);
+    BOOST_TEST(locker.leases().must_stop(b) == errc::not_held);
+    BOOST_TEST(locker.leases().must_stop(c) == errc{});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -34,7 +34,7 @@ struct world : locker_fixture {
     std::map<std::string, std::uint64_t> last_acquired; // tag, by resource
     std::set<std::uint64_t> releases;                   // without an outcome yet
     std::set<claim_id> unanswered;                      // releases without the backend's answer
-    bool closed = false;
+    bool draining = false, drained = false, closed = false;
 
     unsigned roll(unsigned limit) { return static_cast<unsigned>(dice() % limit); }
 
@@ -117,7 +117,7 @@ struct world : locker_fixture {
                 const std::string name = waiting[e->tag];
                 BOOST_REQUIRE(!working.contains(name));      // exclusion inside the process
                 BOOST_REQUIRE(last_acquired[name] < e->tag); // first come, first served
-                BOOST_REQUIRE(!closed);
+                BOOST_REQUIRE(!draining);
                 last_acquired[name] = e->tag;
                 working[name] = e->lease;
                 leases[e->lease] = name;
@@ -136,6 +136,13 @@ struct world : locker_fixture {
             case effect_kind::released:
                 BOOST_REQUIRE(releases.erase(e->tag) == 1u);
                 break;
+            case effect_kind::drained:
+                BOOST_REQUIRE(draining);
+                BOOST_REQUIRE(waiting.empty());
+                BOOST_REQUIRE(working.empty());
+                BOOST_REQUIRE(stats().held == 0u);
+                drained = true;
+                break;
             case effect_kind::closed:
                 BOOST_REQUIRE(!closed);
                 closed = true;
@@ -148,7 +155,7 @@ struct world : locker_fixture {
         const auto s = stats();
         BOOST_REQUIRE(s.waiting == waiting.size());
         for (const auto& [name, lease] : working)
-            BOOST_REQUIRE(locker.must_stop(lease) == errc{});
+            BOOST_REQUIRE(locker.leases().must_stop(lease) == errc{});
     }
 
     void finish(std::uint64_t tag)
@@ -193,12 +200,29 @@ struct world : locker_fixture {
         BOOST_REQUIRE(locker.wake_at() > now);
     }
 
+    // Everything goes on, but nothing is granted any more.
+    void drain_and_check()
+    {
+        const auto limit = 1ms * int(roll(600));
+        const time_point ends = now + limit + 30ms + 50ms; // a step that is late, and the guard
+        draining = true;
+        locker.drain(limit, now);
+        note();
+        BOOST_REQUIRE(waiting.empty());
+        while (!drained) {
+            BOOST_REQUIRE(now <= ends);
+            BOOST_REQUIRE(locker.wake_at() <= ends);
+            step();
+        }
+    }
+
     void close_and_check()
     {
         store.grant_at_once = false;
         store.refuse_at_once = std::nullopt;
         store.deletions = roll(2);
         const time_point began = now;
+        draining = true;
         locker.close(now);
         note();
         BOOST_REQUIRE(waiting.empty());
@@ -232,7 +256,8 @@ BOOST_AUTO_TEST_SUITE(core_locker_random)
 
 // In any order of events: every wait ends once, in order, by a lease, an error or its cancellation.
 // Two holders of this process never work under one resource. Every granted claim is given back
-// once. Work is told to stop before another holder may begin. Closing ends, and ends everything.
+// once. Work is told to stop before another holder may begin. Draining ends in time, and grants
+// nothing. Closing ends, and ends everything.
 BOOST_AUTO_TEST_CASE(any_order_of_events)
 {
     for (unsigned seed = 1; seed <= 1500; ++seed) {
@@ -241,6 +266,8 @@ BOOST_AUTO_TEST_CASE(any_order_of_events)
             world w(seed);
             for (int i = 0; i < 150; ++i)
                 w.step();
+            if (seed % 3 == 0)
+                w.drain_and_check();
             w.close_and_check();
         }
     }

@@ -62,4 +62,19 @@ BOOST_AUTO_TEST_CASE(counters_count_what_happened)
     BOOST_TEST(s.lost == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(durations_are_recorded_apart)
+{
+    using namespace std::chrono_literals;
+    report r;
+    r.waited(1ms);
+    r.decided(2ms);
+    r.held_for(3ms);
+    r.left(4ms);
+    const locker_stats& s = r.counts();
+    BOOST_TEST((s.queue_wait.sum() == 1ms && s.queue_wait.count() == 1));
+    BOOST_TEST((s.quorum_time.sum() == 2ms && s.quorum_time.count() == 1));
+    BOOST_TEST((s.hold_time.sum() == 3ms && s.hold_time.count() == 1));
+    BOOST_TEST((s.validity_left.sum() == 4ms && s.validity_left.count() == 1));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(ring_is_a_queue)
     }
 }
 
-// An owner token is 128 random bits in hexadecimal digits. All bits are used, and tokens differ.
+// An owner token is 128 random bits and the stamp, in base64url. All bits are used, and tokens
+// differ, whatever the stamp is.
 BOOST_AUTO_TEST_CASE(owner_tokens)
 {
     class fixed final : public entropy {
@@ -96,7 +97,13 @@ BOOST_AUTO_TEST_CASE(owner_tokens)
             return true;
         }
     } source;
-    BOOST_TEST(owner_token::make(source).value().view() == "00112233445566778899aabbccddeeff");
+    const token_stamp stamp{.seconds = 0x6ab12345, .client = 0xdeadbeef};
+    const auto token = owner_token::make(source, stamp);
+    BOOST_TEST(token.value().view() == "ABEiM0RVZneImaq7zN3u_2qxI0Xerb7v");
+    BOOST_TEST((owner_token::stamp_of(token->view()) == stamp));
+    for (const char* const none : {"", "ABEiM0RVZneImaq7zN3u_2qxI0Xerb7",
+             "ABEiM0RVZneImaq7zN3u_2qxI0Xerb7vA", "ABEiM0RVZneImaq7zN3u/2qxI0Xerb7v"})
+        BOOST_TEST(!owner_token::stamp_of(none));
     counting_entropy random;
     std::set<std::string> seen;
     for (int i = 0; i < 1000; ++i)

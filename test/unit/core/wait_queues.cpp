@@ -49,6 +49,22 @@ BOOST_AUTO_TEST_CASE(a_queue_lives_while_it_is_used)
     BOOST_TEST(all.open("A") != a);
 }
 
+BOOST_AUTO_TEST_CASE(the_first_wait_becomes_the_holder)
+{
+    wait_queues all;
+    const slot_id a = all.open("A");
+    BOOST_TEST(all.first_of(a) == nullptr);
+    all.append(a, {.tag = 1});
+    all.append(a, {.tag = 2});
+    BOOST_TEST(all.first_of(a)->tag == 1u);
+    BOOST_TEST(!all.holds("A"));
+    BOOST_TEST(all.take_first(a, 99) == 1u);
+    BOOST_TEST(all.at(a).holder == 99u);
+    BOOST_TEST(all.holds("A"));
+    BOOST_TEST(!all.holds("B"));
+    BOOST_TEST(all.first_of(a)->tag == 2u);
+}
+
 // A queue that reuses a slot starts with fresh state.
 BOOST_AUTO_TEST_CASE(a_reused_slot_has_fresh_state)
 {

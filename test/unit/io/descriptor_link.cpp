@@ -191,7 +191,7 @@ public:
     void wake(core::time_point, core::time_point) override {}
     std::span<core::descriptor* const> descriptors() noexcept override { return {&served_, 1}; }
     void close(core::time_point) override { library_.wanted = false; }
-    std::vector<node_stats> nodes() const override { return {}; }
+    const core::store_info& about() const noexcept override { return info_; }
 
 private:
     struct claim {
@@ -206,6 +206,7 @@ private:
         asked_.emplace_back(request, id);
     }
 
+    const core::store_info info_{.name = "fake"};
     fake_library& library_;
     core::descriptor* served_;
     std::vector<claim> claims_;

@@ -70,14 +70,25 @@ BOOST_AUTO_TEST_CASE(refused_acquires_do_not_wait_behind_all_others)
     BOOST_TEST(deliver_all() == "1 10 2 11 3 4");
 }
 
-BOOST_AUTO_TEST_CASE(a_close_is_delivered_last)
+BOOST_AUTO_TEST_CASE(drains_and_closes_come_after_what_had_finished)
 {
     refuse(1);
     finish(operation_kind::release, 2);
-    finish(operation_kind::close, 3);
-    refuse(4);
-    refuse(5);
-    BOOST_TEST(deliver_all() == "2 1 4 5 3");
+    finish(operation_kind::drain, 6);
+    refuse(3);
+    finish(operation_kind::close, 7);
+    BOOST_TEST(deliver_all() == "2 1 6 3 7");
+}
+
+// A caller that tries again at once finishes an acquire whenever one is delivered.
+BOOST_AUTO_TEST_CASE(refused_acquires_do_not_keep_back_a_drain_or_a_close)
+{
+    refuse(1);
+    finish(operation_kind::drain, 6);
+    finish(operation_kind::close, 7);
+    refuse(2);
+    refuse(3);
+    BOOST_TEST(deliver_all() == "1 6 7 2 3");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

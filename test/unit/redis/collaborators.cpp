@@ -169,13 +169,13 @@ BOOST_FIXTURE_TEST_CASE(a_probe_ends_when_all_nodes_have_no_waiters, round_fixtu
     handle = [&](std::size_t node, const request& r, reply answer) {
         none_waits += probe.on_reply(node, r.reference, answer) ? 1 : 0;
     };
-    probe.ask(id, now);
-    BOOST_TEST(probe.is_open(id));
+    probe.probe_waiters(id, now);
+    BOOST_TEST(probe.is_probing(id));
     run();
-    BOOST_TEST(!probe.is_open(id));
+    BOOST_TEST(!probe.is_probing(id));
     BOOST_TEST(none_waits == 1);
     nodes[1].command({"ZADD", "A:holdfast:queue", "1", "someone"}, now);
-    probe.ask(id, now);
+    probe.probe_waiters(id, now);
     run();
     BOOST_TEST(none_waits == 1);
 }

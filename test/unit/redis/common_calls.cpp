@@ -51,6 +51,22 @@ BOOST_AUTO_TEST_CASE(names_of_fenced_mode)
     BOOST_TEST(names.queue_of("hf:l:stock:A") == "hf:q:stock:A");
 }
 
+BOOST_AUTO_TEST_CASE(names_with_a_prefix)
+{
+    key_names plain("shop:", "shop:", queue_suffix);
+    BOOST_TEST(plain.lock_of("A") == "shop:A");
+    BOOST_TEST(plain.queue_of("shop:A") == "shop:A:holdfast:queue");
+    BOOST_TEST(plain.window_of("shop:A") == "shop:A:holdfast:open");
+    key_names fenced = fenced_calls::names("shop:");
+    BOOST_TEST(fenced.lock_of("A") == "shop:hf:l:A");
+    BOOST_TEST(fenced.queue_of("shop:hf:l:A") == "shop:hf:q:A");
+    const fenced_calls calls({}, "shop:");
+    std::string counter;
+    calls.name_counter(counter, "shop:hf:l:A");
+    BOOST_TEST(counter == "shop:hf:f:A");
+    BOOST_TEST(calls.record() == "shop:hf:n");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_lock_is_set_if_it_is_free, calls_fixture)
 {
     const std::string token(32, 'x');

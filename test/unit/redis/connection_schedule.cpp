@@ -73,6 +73,26 @@ BOOST_AUTO_TEST_CASE(attempts_that_take_too_long)
     BOOST_TEST(schedule.wake(schedule.deadline()));
 }
 
+// Only a failed attempt proves that the node cannot be reached: not the first one while it lasts,
+// nor the first after a connection that worked.
+BOOST_AUTO_TEST_CASE(attempts_that_have_failed)
+{
+    BOOST_TEST(!connection_schedule(settings, 1).is_failing());
+    BOOST_TEST(!schedule.is_failing());
+    fail();
+    BOOST_TEST(schedule.is_failing());
+    greet();
+    BOOST_TEST(!schedule.is_failing());
+    now += 101ms;
+    schedule.give_up(false, now);
+    BOOST_TEST((schedule.now() == phase::closing));
+    BOOST_TEST(!schedule.is_failing());
+    schedule.closed(now);
+    BOOST_TEST(!schedule.is_failing());
+    fail();
+    BOOST_TEST(schedule.is_failing());
+}
+
 // The limit of the pauses doubles up to the longest.
 BOOST_AUTO_TEST_CASE(pauses_grow)
 {

@@ -36,6 +36,21 @@ BOOST_AUTO_TEST_CASE(is_beyond_all_clocks)
     BOOST_TEST(clock.floor(at(100ms)) == 5350);
 }
 
+// A clock that was set is told from one that was read late.
+BOOST_AUTO_TEST_CASE(notices_that_a_clock_was_set)
+{
+    fence_clock clock(1s, 30s);
+    BOOST_TEST(!clock.note(0, 5000, at(0ms), at(1ms)));
+    BOOST_TEST(!clock.note(0, 7000, at(1000ms), at(1001ms))); // a second ahead: not more
+    BOOST_TEST(clock.note(0, 9001, at(2000ms), at(2001ms)));
+    BOOST_TEST(!clock.note(0, 10001, at(3000ms), at(3001ms)));
+    BOOST_TEST(clock.note(0, 5000, at(3000ms), at(3001ms)));
+    BOOST_TEST(!clock.note(0, 50000, at(4000ms), at(4501ms))); // heard too late to tell
+    BOOST_TEST(!clock.note(1, 50000, at(4000ms), at(4001ms))); // another node
+    clock.forget(0);
+    BOOST_TEST(!clock.note(0, 50000, at(5000ms), at(5001ms)));
+}
+
 // A clock that is far ahead of most others is not followed. A clock may be behind by any amount.
 BOOST_AUTO_TEST_CASE(does_not_follow_one_clock_that_is_wrong)
 {

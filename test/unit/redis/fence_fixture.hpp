@@ -207,7 +207,7 @@ struct fence_fixture : redlock_fixture<scripted_node> {
         return token == "nobody" ? token : token.substr(0, 1);
     }
 
-    std::string reason(std::size_t node) const { return core->nodes()[node].reason; }
+    std::string reason(std::size_t node) const { return core->nodes().stats()[node].reason; }
 };
 
 } // namespace holdfast::test

@@ -33,7 +33,7 @@ struct connection_fixture : connection_owner {
 
     std::string admit() override
     {
-        BOOST_TEST(connection.server().run_id == "abc");
+        BOOST_TEST(connection.greeted().server().run_id == "abc");
         return objection;
     }
     void on_ready(core::time_point) override { heard += "ready "; }
@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(connects)
     greet();
     BOOST_TEST(told() == "ready ");
     BOOST_TEST((reach() == reachability::ready));
-    BOOST_TEST(connection.server().run_id == "abc");
-    BOOST_TEST(connection.server().identity != 0u);
+    BOOST_TEST(connection.greeted().server().run_id == "abc");
+    BOOST_TEST(connection.greeted().server().identity != 0u);
     BOOST_TEST(connection.opening_ends() == core::never);
 }
 
@@ -149,19 +149,19 @@ BOOST_AUTO_TEST_CASE(a_node_that_keeps_a_queue)
     node_settings settings = session_settings();
     settings.channel = "holdfast:0123";
     connection_fixture f(settings);
-    const server_info& server = f.connection.server();
+    const server_info& server = f.connection.greeted().server();
     const auto connect_keeper = [&f] {
         f.open();
         f.greet();
         f.receive("$40\r\n" + std::string(enqueue_script.digest) + "\r\n+OK\r\n");
-        BOOST_TEST(!f.connection.server().keeps_queue);
+        BOOST_TEST(!f.connection.greeted().server().keeps_queue);
         f.receive(">3\r\n+subscribe\r\n+holdfast:0123\r\n:1\r\n");
     };
     connect_keeper();
     BOOST_TEST(f.told() == "ready ");
     BOOST_TEST(server.keeps_queue);
     BOOST_TEST(server.tracks);
-    f.connection.has_no_queue();
+    f.connection.greeted().has_no_queue();
     BOOST_TEST(!server.keeps_queue);
     f.now += 1s;
     f.connection.closed(error_code(), f.now);

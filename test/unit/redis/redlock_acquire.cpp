@@ -37,6 +37,45 @@ BOOST_AUTO_TEST_CASE(waits_for_the_first_connection)
     BOOST_TEST(c.events() == "7 granted for 988");
 }
 
+// The backend is cut off as soon as the last try to connect to so many nodes has failed that no
+// majority is left, and until one is connected again.
+BOOST_AUTO_TEST_CASE(is_cut_off_without_a_majority)
+{
+    model_cluster c(3);
+    c.nodes[0].up = c.nodes[1].up = false;
+    BOOST_TEST(c.core->nodes().cut_off() == errc{});
+    c.run();
+    BOOST_TEST(c.core->nodes().cut_off() == errc::unreachable);
+    c.nodes[0].up = true;
+    c.pass(2s);
+    BOOST_TEST(c.core->nodes().cut_off() == errc{});
+    c.nodes[2].up = false;
+    c.nodes[2].disconnect(*c.core->connections()[2], c.now);
+    BOOST_TEST(c.core->nodes().cut_off() == errc{}); // it may come back at once
+    c.run();
+    BOOST_TEST(c.core->nodes().cut_off() == errc::unreachable);
+    c.nodes[1].up = c.nodes[2].up = true;
+    c.pass(2s);
+    BOOST_TEST(c.core->nodes().cut_off() == errc{});
+}
+
+// If a person must act before there can be a majority, that is the reason.
+BOOST_AUTO_TEST_CASE(is_cut_off_by_what_a_person_must_correct)
+{
+    model_cluster c(3);
+    c.nodes[0].errors = c.nodes[1].errors = {{"HELLO", "WRONGPASS no"}};
+    c.run();
+    BOOST_TEST(c.core->nodes().cut_off() == errc::authentication_failed);
+    c.nodes[1].errors.clear();
+    c.pass(2s);
+    BOOST_TEST(c.core->nodes().cut_off() == errc{});
+    c.nodes[2].up = false;
+    c.nodes[2].disconnect(*c.core->connections()[2], c.now);
+    c.pass(1s);
+    BOOST_TEST(
+        c.core->nodes().cut_off() == errc::unreachable); // one of two could come back by itself
+}
+
 // A refused attempt deletes its key on every node that has not refused, after the SET.
 BOOST_AUTO_TEST_CASE(refused_and_cleaned_up)
 {
@@ -50,7 +89,7 @@ BOOST_AUTO_TEST_CASE(refused_and_cleaned_up)
     BOOST_TEST(c.nodes[0].commands() == "SET A");
     BOOST_TEST(c.holders() == 0u);
     BOOST_TEST(c.nodes[2].commands() == "SET A, DELETE A");
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
 }
 
 // Half of the nodes is no majority: the attempt is refused, and leaves nothing behind.
@@ -95,10 +134,10 @@ BOOST_AUTO_TEST_CASE(a_late_grant_of_a_lost_round_is_deleted)
     c.run();
     BOOST_TEST(c.events() == "7 refused: contended");
     BOOST_TEST(c.nodes[2].commands() == "SET A, DELETE A");
-    BOOST_TEST(!c.core->drained());
+    BOOST_TEST(!c.core->cleanup().is_done());
     c.nodes[2].silent = false;
     c.run();
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
     BOOST_TEST(c.holders() == 0u);
 }
 
@@ -114,9 +153,9 @@ BOOST_AUTO_TEST_CASE(silence_is_unknown)
     BOOST_TEST(c.events() == "");
     c.pass(1ns);
     BOOST_TEST(c.events() == "7 refused: unreachable");
-    BOOST_TEST(c.core->nodes()[1].timeouts == 1u);
-    BOOST_TEST(c.core->nodes()[1].connected);
-    BOOST_TEST(c.core->nodes()[1].last_error == holdfast::make_error_code(errc::no_reply));
+    BOOST_TEST(c.core->nodes().stats()[1].timeouts == 1u);
+    BOOST_TEST(c.core->nodes().stats()[1].connected);
+    BOOST_TEST(c.core->nodes().stats()[1].last_error == holdfast::make_error_code(errc::no_reply));
     c.nodes[1].silent = c.nodes[2].silent = false;
     c.ask(8, 'y');
     c.run();
@@ -144,7 +183,7 @@ BOOST_AUTO_TEST_CASE(down_nodes_cost_nothing)
     c.ask(7);
     c.run();
     BOOST_TEST(c.events() == "7 granted for 988");
-    BOOST_TEST(c.core->nodes()[0].commands == 0u);
+    BOOST_TEST(c.core->nodes().stats()[0].commands == 0u);
 }
 
 // With too many nodes down, an attempt is refused in the call itself, with the reason.
@@ -156,7 +195,7 @@ BOOST_AUTO_TEST_CASE(all_down)
     c.run();
     c.ask(7);
     BOOST_TEST(c.events() == "7 refused: unreachable");
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
 }
 
 // A fault that a person must fix is the reason if it alone prevents a majority, and only then.
@@ -185,7 +224,8 @@ BOOST_AUTO_TEST_CASE(an_old_error_is_not_the_reason_of_silence)
         n.errors["TYPE"] = n.errors["PTTL"] = "NOPERM this user has no permissions to run it";
     c.core->watch(9, "B", c.now);
     c.run();
-    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::permission_denied));
+    BOOST_TEST(c.core->nodes().stats()[0].last_error ==
+               holdfast::make_error_code(errc::permission_denied));
     for (model_node& n : c.nodes)
         n.silent = true;
     const auto id = c.ask(7);
@@ -218,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_reason_for_being_down_counts)
     c.ask(7);
     c.run();
     BOOST_TEST(c.events() == "7 refused: misconfigured_node");
-    BOOST_TEST(!c.core->nodes()[0].connected);
+    BOOST_TEST(!c.core->nodes().stats()[0].connected);
     c.ask(8);
     c.run();
     BOOST_TEST(c.events() == "8 refused: misconfigured_node");
@@ -237,8 +277,9 @@ BOOST_AUTO_TEST_CASE(an_error_is_a_failed_vote)
     BOOST_TEST(c.events() == "7 refused: unreachable");
     BOOST_TEST(c.nodes[0].commands() == "SET A");
     BOOST_TEST(c.nodes[2].commands() == "SET A, DELETE A");
-    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::node_error));
-    BOOST_TEST(c.core->nodes()[0].connected);
+    BOOST_TEST(
+        c.core->nodes().stats()[0].last_error == holdfast::make_error_code(errc::node_error));
+    BOOST_TEST(c.core->nodes().stats()[0].connected);
 }
 
 // A grant that comes so late that no useful part of the lease is left is deleted.
@@ -271,7 +312,7 @@ BOOST_AUTO_TEST_CASE(abandoned)
     c.run();
     BOOST_TEST(c.events() == "");
     BOOST_TEST(c.holders() == 0u);
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
 }
 
 // A SET whose connection broke may have been executed. It is never sent again, and when the node is
@@ -291,7 +332,7 @@ BOOST_AUTO_TEST_CASE(an_orphaned_set_is_deleted_after_reconnecting)
     c.run();
     BOOST_TEST(c.nodes[0].commands() == "SET A, PASS A");
     BOOST_TEST(c.holders() == 0u);
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
 }
 
 // One server that is listed twice has one vote: the second session is refused with the name of the
@@ -301,10 +342,10 @@ BOOST_AUTO_TEST_CASE(one_server_twice)
     model_cluster c(3);
     c.nodes[2].server.restart("node0", {});
     c.run();
-    BOOST_TEST(!c.core->nodes()[2].connected);
-    BOOST_TEST(
-        c.core->nodes()[2].last_error == holdfast::make_error_code(errc::misconfigured_node));
-    BOOST_TEST(c.core->nodes()[2].reason == "the same server as node0");
+    BOOST_TEST(!c.core->nodes().stats()[2].connected);
+    BOOST_TEST(c.core->nodes().stats()[2].last_error ==
+               holdfast::make_error_code(errc::misconfigured_node));
+    BOOST_TEST(c.core->nodes().stats()[2].reason == "the same server as node0");
     c.ask(7);
     c.run();
     BOOST_TEST(c.events() == "7 granted for 988");

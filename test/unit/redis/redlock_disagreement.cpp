@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
     core->abandon(second, now);
     run();
     BOOST_TEST(!has_queue(b));
-    BOOST_TEST(core->drained());
+    BOOST_TEST(core->cleanup().is_done());
     ask_in_turn(10, 'u');
     BOOST_TEST(!was_asked(b, "JOIN")); // it counts for one attempt
 }
@@ -152,9 +152,9 @@ BOOST_AUTO_TEST_CASE(others_wait_at_another_node)
 {
     first = acquire(7, 'x');
     reply(b, {"ZADD", "A:holdfast:queue", "1", std::string(48, 'o') + "nobody"});
-    core->probe_waiters(first, now);
+    core->queue().probe_waiters(first, now);
     run();
-    BOOST_TEST(!core->probing_waiters(first));
+    BOOST_TEST(!core->queue().is_probing(first));
     BOOST_TEST(events() == "");
     log();
     core->release(first, now);
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(only_the_queue_node_hands_off_if_it_can)
         reply(i, {"DEL", "A"});
     pass(1100ms);
     BOOST_TEST(events().starts_with("8 granted"));
-    core->probe_waiters(holds, now);
+    core->queue().probe_waiters(holds, now);
     run();
     log();
     core->release(holds, now);

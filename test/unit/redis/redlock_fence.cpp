@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_write_back_that_is_not_answered)
     BOOST_TEST(events() == "7 refused: unreachable");
     number(1, 1);
     BOOST_TEST(events() == "");
-    BOOST_TEST(core->nodes()[1].timeouts == 1u);
+    BOOST_TEST(core->nodes().stats()[1].timeouts == 1u);
 }
 
 // A node that refuses the write-back, for example because it is short of memory, does not count,
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(an_abandoned_attempt_sends_no_write_back)
     BOOST_TEST(events() == "");
     for (std::size_t i = 0; i < 3; ++i)
         number(i, 1);
-    BOOST_TEST(core->drained());
+    BOOST_TEST(core->cleanup().is_done());
 }
 
 // A renewal finds our key on a node whose grant was not received: that node may have given any
@@ -218,11 +218,11 @@ BOOST_AUTO_TEST_CASE(answers_of_the_wrong_type)
 {
     ask(7);
     answer(0, ":1\r\n");
-    BOOST_TEST(core->nodes()[0].last_error == make_error_code(errc::protocol_error));
+    BOOST_TEST(core->nodes().stats()[0].last_error == make_error_code(errc::protocol_error));
     granted(1, 5000);
     granted(2, 1024);
     answer(2, "+OK\r\n");
-    BOOST_TEST(core->nodes()[2].last_error == make_error_code(errc::protocol_error));
+    BOOST_TEST(core->nodes().stats()[2].last_error == make_error_code(errc::protocol_error));
     BOOST_TEST(events() == "7 refused: unreachable");
 }
 

@@ -113,7 +113,7 @@ struct fenced_nodes {
         return static_cast<std::uint64_t>(c->now.time_since_epoch() / 1ms) * redis::tokens_in_ms;
     }
 
-    std::string reason(std::size_t i) const { return c->core->nodes()[i].reason; }
+    std::string reason(std::size_t i) const { return c->core->nodes().stats()[i].reason; }
 
     std::uint64_t token = 0;
 };

@@ -36,8 +36,8 @@ BOOST_AUTO_TEST_CASE(nodes_in_quarantine)
     BOOST_TEST(events() == "");
     answer(1, quarantined, 1000);
     BOOST_TEST(events() == "7 refused: fencing_unavailable, passes");
-    BOOST_TEST(core->nodes()[0].last_error == make_error_code(errc::fencing_unavailable));
-    BOOST_TEST(core->nodes()[0].connected);
+    BOOST_TEST(core->nodes().stats()[0].last_error == make_error_code(errc::fencing_unavailable));
+    BOOST_TEST(core->nodes().stats()[0].connected);
     BOOST_TEST(reason(0) == "in quarantine for another 60 s: it is new, or may have forgotten "
                             "leases and counters");
     BOOST_TEST(reason(1).starts_with("in quarantine for another 1 s"));
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(clients_that_disagree)
     answer(0, "+90000 1000 86400000 node0 1700000000000\r\n");
     answer(1, disagreed, 0);
     BOOST_TEST(events() == "7 refused: misconfigured_node");
-    BOOST_TEST(core->nodes()[0].connected);
+    BOOST_TEST(core->nodes().stats()[0].connected);
     BOOST_TEST(reason(0) ==
                "other clients have other settings of fencing: quarantine 90000 ms, ahead 1000 ms, "
                "counter_lifetime 86400000 ms; ours are: quarantine 60000 ms, ahead 1000 ms, "
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_comes_back_in_quarantine)
     answer(0, quarantined, 60'000);
     answer(0, "+60000 1000 604800000 node0 1700000060000\r\n");
     BOOST_TEST(reason(0).starts_with("in quarantine for another 60 s"));
-    BOOST_TEST(core->nodes()[0].connected);
+    BOOST_TEST(core->nodes().stats()[0].connected);
 }
 
 // Every answer that the script can give, and some that it cannot.

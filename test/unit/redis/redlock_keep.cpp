@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_forgotten_script_is_sent_as_text)
     c.run();
     BOOST_TEST(c.events() == "7 released");
     BOOST_TEST(c.nodes[0].commands() == "PASS A, PASS A by text");
-    BOOST_TEST(!c.core->nodes()[0].last_error);
+    BOOST_TEST(!c.core->nodes().stats()[0].last_error);
 }
 
 // While a renewal is unanswered no second one is sent, unless the caller asks for that.
@@ -235,9 +235,10 @@ BOOST_AUTO_TEST_CASE(a_wrong_answer_ends_only_its_connection)
     c.nodes[0].errors["RENEW"] = "ERR x\r\n+and something else"; // two replies to one request
     c.renew(id);
     BOOST_TEST(c.events() == "");
-    BOOST_TEST(!c.core->nodes()[0].connected);
-    BOOST_TEST(c.core->nodes()[0].last_error == holdfast::make_error_code(errc::protocol_error));
-    BOOST_TEST(c.core->nodes()[1].connected);
+    BOOST_TEST(!c.core->nodes().stats()[0].connected);
+    BOOST_TEST(
+        c.core->nodes().stats()[0].last_error == holdfast::make_error_code(errc::protocol_error));
+    BOOST_TEST(c.core->nodes().stats()[1].connected);
 }
 
 // A node that connects only after a majority has granted is asked then, and counts. Without it the
@@ -260,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_connects_late_joins_the_lease)
 
     c.nodes[0].forget_keys();
     c.renew(id);
-    BOOST_TEST(c.core->nodes().size() == 3u);
+    BOOST_TEST(c.core->nodes().stats().size() == 3u);
     BOOST_TEST(c.events() == "7 valid for 988"); // by two nodes, one of them the late one
 }
 

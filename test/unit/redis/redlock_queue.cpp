@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(an_unused_queue_is_deleted)
     core->abandon(leaves, now);
     run();
     BOOST_TEST(!has_queue(a));
-    BOOST_TEST(core->drained());
+    BOOST_TEST(core->cleanup().is_done());
     BOOST_TEST(holders('x') == 5u);
 }
 
@@ -163,13 +163,13 @@ BOOST_AUTO_TEST_CASE(nodes_without_a_queue)
     acquire(7, 'x');
     for (model_node& n : nodes)
         n.errors["ENQUEUE"] = n.errors["PASS"] = "NOPERM not for you";
-    BOOST_TEST(core->queues());
+    BOOST_TEST(core->queue().is_usable());
     ask_in_turn(8, 'y');
     BOOST_TEST(events() == "8 refused: contended");
-    BOOST_TEST(!core->queues());
+    BOOST_TEST(!core->queue().is_usable());
     ask_in_turn(9, 'z');
     BOOST_TEST(events() == "9 refused: contended");
-    BOOST_TEST(core->drained());
+    BOOST_TEST(core->cleanup().is_done());
     BOOST_TEST(holders('x') == 5u);
 }
 
@@ -221,16 +221,16 @@ BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
 BOOST_AUTO_TEST_CASE(probing_waiters)
 {
     const auto first = acquire(7, 'x');
-    core->probe_waiters(first, now);
-    BOOST_TEST(core->probing_waiters(first));
+    core->queue().probe_waiters(first, now);
+    BOOST_TEST(core->queue().is_probing(first));
     run();
-    BOOST_TEST(!core->probing_waiters(first));
+    BOOST_TEST(!core->queue().is_probing(first));
     BOOST_TEST(events() == "7 alone");
     ask_in_turn(8, 'y');
-    core->probe_waiters(first, now);
+    core->queue().probe_waiters(first, now);
     run();
     BOOST_TEST(events() == "");
-    BOOST_TEST(!core->probing_waiters(first));
+    BOOST_TEST(!core->queue().is_probing(first));
 }
 
 // Another client has the queue node's key. It waits for the other nodes, and is in no queue. Found
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(a_queue_node_that_has_not_granted_knows_no_waiters)
     const std::size_t a = queue_node_without_waiters();
     occupy(a);
     const auto first = acquire(7, 'x');
-    core->probe_waiters(first, now);
-    BOOST_TEST(!core->probing_waiters(first));
+    core->queue().probe_waiters(first, now);
+    BOOST_TEST(!core->queue().is_probing(first));
     run();
     BOOST_TEST(events() == "");
     BOOST_TEST(nodes[a].commands() == "");

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_minority_that_is_asked_late_delays_nothing)
     for (model_node& n : c.nodes)
         n.silent = false;
     c.run();
-    BOOST_TEST(c.core->drained());
+    BOOST_TEST(c.core->cleanup().is_done());
     BOOST_TEST(id != 0u);
 }
 

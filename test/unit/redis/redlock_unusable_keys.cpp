@@ -41,11 +41,60 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type)
     BOOST_TEST(events() == "8 refused: key_conflict");
     BOOST_TEST(!has_queue(queue_node()));
     std::size_t named = 0; // by the nodes that have decided it
-    for (const node_stats& node : core->nodes()) {
+    for (const node_stats& node : core->nodes().stats()) {
         BOOST_TEST((node.last_error == errc::key_conflict));
         named += node.reason.starts_with("the key A is no lock: WRONGTYPE ") ? 1u : 0u;
     }
     BOOST_TEST(named >= 3u);
+}
+
+// The key of a SET by hand, without a ttl, keeps all locks out until a person deletes it: the state
+// of the queue node says so, as long as it is true.
+BOOST_AUTO_TEST_CASE(a_key_without_a_ttl)
+{
+    const auto reports = [this] {
+        std::string all;
+        for (const node_stats& node : core->nodes().stats()) {
+            BOOST_TEST(!node.last_error);
+            all += node.reason;
+        }
+        return all;
+    };
+    const std::string said = "the key A was found without a ttl, so it does not end by itself";
+    on_all({"SET", "A", "by hand"});
+    const auto waiting = ask_in_turn(7, 'x');
+    BOOST_TEST(reports() == said);
+    on_all({"PEXPIRE", "A", "5000"});
+    pass(2s); // it asks again once a second
+    BOOST_TEST(reports() == "");
+    on_all({"SET", "A", "by hand"});
+    pass(2s);
+    BOOST_TEST(reports() == said);
+    on_all({"DEL", "A"});
+    pass(2s);
+    BOOST_TEST(events().starts_with("7 granted"));
+    BOOST_TEST(reports() == "");
+    core->release(waiting, now);
+}
+
+// Without a queue, nodes are asked when the key ends, and report that it does not.
+BOOST_AUTO_TEST_CASE(a_key_without_a_ttl_that_is_watched)
+{
+    on_all({"SET", "A", "by hand"});
+    core->watch(7, "A", now);
+    run();
+    std::size_t named = 0; // by a majority: the answers of the others are not waited for
+    for (const node_stats& node : core->nodes().stats())
+        named += node.reason == "the key A was found without a ttl, so it does not end by itself"
+                     ? 1u
+                     : 0u;
+    BOOST_TEST(named == 3u);
+    on_all({"PEXPIRE", "A", "5000"});
+    core->watch(7, "A", now);
+    run();
+    for (const node_stats& node : core->nodes().stats())
+        BOOST_TEST(node.reason == "");
+    BOOST_TEST(events() == "7 frees in 5000");
 }
 
 // A minority does not count, but blocks no client.
@@ -68,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_queue_of_another_type_on_all_nodes)
     ask_in_turn(8, 'y');
     BOOST_TEST(events() == "8 refused: contended");
     BOOST_TEST(asked_for_a_place() == 5u);
-    for (const node_stats& node : core->nodes()) {
+    for (const node_stats& node : core->nodes().stats()) {
         BOOST_TEST((node.last_error == errc::key_conflict));
         BOOST_TEST(node.reason.starts_with("the queue A:holdfast:queue cannot be used: WRONGTYPE"),
             node.reason);
@@ -78,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_queue_of_another_type_on_all_nodes)
     ask_in_turn(9, 'z');
     BOOST_TEST(events() == "7 released, 9 granted for 988");
     BOOST_TEST(asked_for_a_place() == 0u);
-    BOOST_TEST(core->queues()); // of other resources
+    BOOST_TEST(core->queue().is_usable()); // of other resources
 }
 
 // A client that waits meanwhile learns of it, and gets the lock as soon as it is free.

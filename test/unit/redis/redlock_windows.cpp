@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_its_turns_leaves_a_window)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
-    core->leave_open(first);
+    core->queue().leave_open(first);
     core->release(first, now);
     run();
     BOOST_TEST(events() == "7 released");
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(one_window_in_a_period)
     reply(a, {"SET", "A:holdfast:open", "4800", "PX", "4800"}); // by another process
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
-    core->leave_open(first);
+    core->queue().leave_open(first);
     core->release(first, now);
     run();
     BOOST_TEST(events().starts_with("7 released, 8 granted"));
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_holder_from_a_window_may_stay_longer)
 {
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
-    core->leave_open(first);
+    core->queue().leave_open(first);
     core->release(first, now);
     run();
     events();
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_key_of_that_name_that_is_no_window)
         reply(a, command);
         const auto id = ask_in_turn(8, 'y');
         BOOST_TEST(events().starts_with("8 granted"));
-        core->leave_open(id);
+        core->queue().leave_open(id);
         core->release(id, now);
         run();
         BOOST_TEST(events() == "8 released");
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(no_windows_are_wanted)
 {
     terms.polling = {};
     const auto first = acquire(7, 'x');
-    core->leave_open(first);
+    core->queue().leave_open(first);
     core->release(first, now);
     run();
     BOOST_TEST(!released_for_a_window());
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_window_by_the_text_of_the_script)
     const auto first = acquire(7, 'x');
     ask_in_turn(8, 'y');
     reply(a, {"SCRIPT", "FLUSH"});
-    core->leave_open(first);
+    core->queue().leave_open(first);
     core->release(first, now);
     run();
     BOOST_TEST(events() == "7 released");

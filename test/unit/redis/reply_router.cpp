@@ -55,13 +55,77 @@ struct router_fixture : collaborator_fixture {
 
 BOOST_AUTO_TEST_SUITE(redlock_reply_router)
 
+// The message that a person has taken a lock away: each node tells of its own key.
+BOOST_FIXTURE_TEST_CASE(a_taken_lock_ends_its_claim, router_fixture)
+{
+    const auto say = [&](std::size_t node, const std::string& message) {
+        using kind = holdfast::resp::value_kind;
+        const std::vector<holdfast::resp::value> push{{.kind = kind::push, .count = 3, .text = {}},
+            {.kind = kind::blob_string, .text = "message"},
+            {.kind = kind::blob_string, .text = "holdfast:0"},
+            {.kind = kind::blob_string, .text = message}};
+        router.on_push(node, push, now);
+    };
+    const std::string token(32, 'x');
+    const core::claim_id id = hold();
+    for (std::size_t i = 0; i < 3; ++i) {
+        say(i, std::string(32, 'y') + " is taken away");
+        say(i, token + " is taken awaY");
+        say(i, token);
+    }
+    for (int i = 0; i < 3; ++i)
+        say(0, token + " is taken away"); // one node is no majority, however often it tells
+    BOOST_TEST(events.empty());
+    say(2, token + " is taken away");
+    BOOST_REQUIRE(events.size() == 1u);
+    const auto lost = events.pop();
+    BOOST_TEST((lost.kind == event_kind::lost));
+    BOOST_TEST(lost.tag == 7u);
+    life.release(id, now); // whoever told it may not have deleted the keys
+    run();
+    for (model_node& n : nodes)
+        BOOST_TEST(n.owner("A", now) == "");
+}
+
+// The key is still there: a renewal finds it, and proves nothing.
+BOOST_FIXTURE_TEST_CASE(a_key_that_was_taken_does_not_count_again, router_fixture)
+{
+    const core::claim_id id = hold();
+    life.on_taken_away(std::string(32, 'x'), 1, now);
+    now += 1s;
+    parts.kept.renew({&id, 1}, false, now);
+    run();
+    while (!events.empty())
+        BOOST_TEST((events.pop().kind == event_kind::validity));
+    parts.claims[id].granted(1, now); // nor does a late answer to its SET
+    life.on_taken_away(std::string(32, 'x'), 0, now);
+    BOOST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events.pop().kind == event_kind::lost));
+}
+
+// Its votes are worth nothing any more: it must not become a lease.
+BOOST_FIXTURE_TEST_CASE(a_taken_attempt_is_refused, router_fixture)
+{
+    const core::claim_id id = attempt();
+    life.on_taken_away(std::string(32, 'x'), 0, now);
+    BOOST_REQUIRE(events.size() == 1u);
+    const auto refused = events.pop();
+    BOOST_TEST((refused.kind == event_kind::refused));
+    BOOST_TEST((refused.reason == errc::contended));
+    run(); // its grants are deleted
+    BOOST_TEST(events.empty());
+    BOOST_TEST((parts.claims.find(id) == nullptr));
+    for (model_node& n : nodes)
+        BOOST_TEST(n.owner("A", now) == "");
+}
+
 // Grants, a renewal, a probe and deletions: each answer reaches the one that has asked.
 BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
 {
     const core::claim_id id = hold();
     now += 1s;
     parts.kept.renew({&id, 1}, false, now);
-    parts.probe.ask(id, now);
+    parts.probe.probe_waiters(id, now);
     run();
     std::vector<event_kind> kinds;
     while (!events.empty())

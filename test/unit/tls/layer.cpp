@@ -42,6 +42,8 @@ public:
     std::size_t sent = 0;
     error_code reason;
 
+    void move_to(const std::string& host) { target_.host = host; }
+
 private:
     core::address target_{.host = "node.example", .port = 1, .path = {}};
     std::array<char, 7> space_{}; // small: one record fills it many times
@@ -124,6 +126,25 @@ struct layer_fixture {
 };
 
 BOOST_FIXTURE_TEST_SUITE(tls_layer, layer_fixture)
+
+// A layer without a host of its own expects that of the target, which may have another one for each
+// connection.
+BOOST_AUTO_TEST_CASE(the_host_of_the_target)
+{
+    layer = made.factory()->wrap(inner, "");
+    layer->opened(at);
+    exchange_all(1000);
+    BOOST_TEST(inner.opens == 1);
+    layer->closed({}, at);
+    inner.move_to("elsewhere.example");
+    server = tls_server(signers.issue("again", "DNS:node.example"));
+    layer->opened(at);
+    exchange_all(1000);
+    BOOST_TEST(inner.opens == 1);
+    layer->closed({}, at);
+    BOOST_TEST(
+        inner.reason.message().find("mismatch") != std::string::npos, inner.reason.message());
+}
 
 BOOST_AUTO_TEST_CASE(bytes_may_come_and_go_in_pieces_of_any_size)
 {

@@ -1,6 +1,6 @@
 // Features of the model that cannot be compared with a real server: expiry at a chosen time, a
 // restart with a chosen state, and notifications of each change.
-#include "redis/node/fence_scripts.hpp"
+#include "redis/node/scripts.hpp"
 #include "support/redis_client.hpp"
 #include "support/redis_model.hpp"
 #include "verification/fidelity/random_commands.hpp"
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -76,16 +77,13 @@ BOOST_AUTO_TEST_CASE(a_restart_restores_the_given_data)
     ask({"SET", "a", "x", "PX", "100"}, 1000ms);
     const redis_model::data snapshot = model.contents();
     ask({"SET", "b", "x"}, 1000ms);
-    for (const auto& script : {holdfast::redis::release_script, holdfast::redis::renew_script,
-             holdfast::redis::pass_on_script, holdfast::redis::enqueue_script,
-             holdfast::redis::fenced_acquire_script, holdfast::redis::write_back_script,
-             holdfast::redis::fenced_renew_script})
-        ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
-    BOOST_TEST(model.scripts_known());
+    const auto& script = holdfast::redis::release_script;
+    ask({"SCRIPT", "LOAD", std::string(script.text)}, 1000ms);
+    BOOST_TEST(model.has_script(script.digest));
     changes();
     model.restart("second", snapshot);
     session = {};
-    BOOST_TEST(!model.scripts_known());
+    BOOST_TEST(!model.has_script(script.digest));
     BOOST_TEST((ask({"INFO", "server"}, 1000ms).find("run_id:second\r\n") != std::string::npos));
     BOOST_TEST(ask({"GET", "a"}, 1050ms) == "$1\r\nx\r\n");
     BOOST_TEST(ask({"GET", "b"}, 1050ms) == "$-1\r\n");
@@ -143,6 +141,21 @@ BOOST_AUTO_TEST_CASE(an_observer_may_answer_in_place_of_the_model)
     };
     BOOST_TEST(ask({"DEL", "a"}, 1000ms) == "-OOPS\r\n");
     BOOST_TEST(ask({"GET", "a"}, 1000ms) == "$1\r\nx\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_of_an_observer_passes_through_a_script)
+{
+    const words release{"EVAL", std::string(holdfast::redis::release_script.text), "1", "a", "x"};
+    ask({"SET", "a", "x"}, 1000ms);
+    model.on_change = [](const std::string&, const redis_model::item*) {
+        throw std::runtime_error("seen");
+    };
+    BOOST_CHECK_EXCEPTION(ask(release, 1000ms), std::runtime_error,
+        [](const std::exception& e) { return e.what() == std::string("seen"); });
+    model.on_change = nullptr;
+    session = {};
+    ask({"SET", "a", "x"}, 1000ms);
+    BOOST_TEST(ask(release, 1000ms) == ":1\r\n");
 }
 
 // A mirror that applies all notified changes has the same contents as the model.

@@ -3,8 +3,10 @@
 #include "redis/redlock_core.hpp"
 #include "verification/simulation/schedule.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace holdfast::simulation {
@@ -45,23 +47,13 @@ public:
     {
         return backend_.pending_error(id);
     }
-    bool queues() const noexcept override { return backend_.queues(); }
     bool can_transfer(core::claim_id id) const noexcept override
     {
         return backend_.can_transfer(id);
     }
-    void leave_open(core::claim_id id) override { backend_.leave_open(id); }
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override
     {
         backend_.renew(claims, again, now);
-    }
-    void probe_waiters(core::claim_id id, core::time_point now) override
-    {
-        backend_.probe_waiters(id, now);
-    }
-    bool probing_waiters(core::claim_id id) const noexcept override
-    {
-        return backend_.probing_waiters(id);
     }
     void release(core::claim_id id, core::time_point now) override { backend_.release(id, now); }
     void watch(std::uint64_t tag, std::string_view resource, core::time_point now) override
@@ -72,7 +64,6 @@ public:
     {
         return backend_.patience(ttl);
     }
-    core::duration longest_ttl() const noexcept override { return backend_.longest_ttl(); }
     std::optional<core::backend_event> next_event() override { return backend_.next_event(); }
     core::time_point wake_at() const noexcept override { return backend_.wake_at(); }
     using backend_core::wake;
@@ -81,11 +72,11 @@ public:
     {
         return backend_.connections();
     }
-    std::size_t cleaning_up() const noexcept override { return backend_.cleaning_up(); }
-    void wind_up(core::time_point now) override { backend_.wind_up(now); }
-    bool renews_itself() const noexcept override { return backend_.renews_itself(); }
     void close(core::time_point now) override { backend_.close(now); }
-    std::vector<node_stats> nodes() const override { return backend_.nodes(); }
+    const core::store_info& about() const noexcept override { return backend_.about(); }
+    core::remote_queue& queue() noexcept override { return backend_.queue(); }
+    core::store_nodes& nodes() noexcept override { return backend_.nodes(); }
+    core::store_cleanup& cleanup() noexcept override { return backend_.cleanup(); }
 
 private:
     redis::redlock_core& backend_;

@@ -82,6 +82,7 @@ try {
             "which lock to simulate, see --locks")
         ("locks", "list the locks")
         ("contended", "only worlds in which many users want one resource")
+        ("draining", "processes drain, end and start again at random times")
         ("burst", "only worlds with more attempts at once than can be served; the fewer\n"
             "the attempts, the higher the cost of each")
         ("full", "like --burst, with 100,000 attempts at once, each with the cost of an\n"
@@ -107,6 +108,9 @@ try {
     what.contended = given.contains("contended");
     if (what.contended)
         w.program += " --contended";
+    what.draining = given.contains("draining");
+    if (what.draining)
+        w.program += " --draining";
     if (given.contains("fenced")) {
         what.fenced = sim::experiment::fenced_worlds::only;
         w.program += " --fenced";

@@ -72,6 +72,8 @@ struct plan {
     std::optional<burst_plan> burst{};                          // instead of faults
     habits users_do;
 
+    bool rolls_out = false; // processes drain and are replaced at random times
+
     std::vector<fault> faults; // that can happen; none in some worlds
     nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
     bool queue = true;                           // the nodes keep queues of waiters

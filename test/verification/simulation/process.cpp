@@ -65,6 +65,7 @@ void process::start()
             }});
     links_.assign(subject_->connections().size(), {});
     closed_ = false;
+    departure_ = {};
     settle();
 }
 
@@ -217,8 +218,38 @@ bool process::held(core::slot_id lease)
     return subject_->held(lease, now());
 }
 
+void process::depart(core::duration limit, std::function<void()> closed)
+{
+    departure_.begin(std::move(closed));
+    drain(limit);
+}
+
+void process::drain(core::duration limit)
+{
+    const auto in_ms = std::chrono::ceil<std::chrono::milliseconds>(limit);
+    world_.note(name(), "drains for " + std::to_string(in_ms.count()) + " ms");
+    departure_.stop_at(now() + in_ms);
+    subject_->drain(in_ms, now());
+    settle();
+}
+
+// Nothing is held, and the time for that is kept. A process that was frozen may be late.
+void process::check_drained()
+{
+    referee& judge = world_.judge;
+    for (const auto& [lease, kept] : leases_) {
+        if (subject_->held(lease, now()))
+            judge.fail(property::operations, name() + " has drained, but holds a lease");
+    }
+    const core::duration late = 20ms + longest_backlog() * 2;
+    if (departure_.drained() && time_frozen_ == 0ns &&
+        now() - late > departure_.stops_at() + world_.settings.terms.guard)
+        judge.fail(property::operations, name() + " drained for too long");
+}
+
 void process::close()
 {
+    departure_.stop_at(now());
     subject_->close(now());
     settle();
 }

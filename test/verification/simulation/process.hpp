@@ -2,6 +2,7 @@
 
 #include "core/alarm.hpp"
 #include "verification/simulation/clocks.hpp"
+#include "verification/simulation/departure.hpp"
 #include "verification/simulation/network.hpp"
 #include "verification/simulation/plan.hpp"
 #include "verification/simulation/subject.hpp"
@@ -86,6 +87,10 @@ public:
     void drop(core::slot_id lease);
     errc extend(core::slot_id lease);
     bool held(core::slot_id lease);
+    // Drains its locker, then closes it. `closed`: called when that is done.
+    void depart(core::duration limit, std::function<void()> closed);
+    bool departing() const noexcept { return departure_.begun(); }
+    void drain(core::duration limit);
     void close();
     bool closed() const noexcept { return closed_; }
     bool has_output() const; // for open connections
@@ -129,6 +134,7 @@ private:
     bool follow(std::size_t index, core::time_point now);
     void perform(const core::effect& e);
     void report_leases();
+    void check_drained();
     void schedule_turn();
     void turn();
     void arm_timer();
@@ -160,6 +166,7 @@ private:
     bool frozen_ = false, suspended_ = false, closed_ = false;
     nanoseconds frozen_since_{0}, time_frozen_{0}, suspended_until_ = nanoseconds::min() / 2;
     std::vector<std::function<void()>> delayed_;
+    departure departure_;
     core::alarm alarm_;
     nanoseconds timer_fires_{0};
     std::uint64_t timer_number_ = 0;

@@ -260,7 +260,7 @@ void process::perform(const core::effect& e)
     case core::effect_kind::extended: {
         const auto found = leases_.find(e.lease);
         if (e.kind == core::effect_kind::must_stop)
-            world_.judge.told_to_stop(global(e.lease));
+            world_.judge.told_to_stop(global(e.lease), departure_.stops(now()));
         if (found == leases_.end())
             return;
         user_of_locks* const user = found->second.user;
@@ -268,9 +268,15 @@ void process::perform(const core::effect& e)
             leases_.erase(found);
         return user->on_effect(e);
     }
+    case core::effect_kind::drained:
+        check_drained();
+        return later(0ns, [this] {
+            if (!closed_)
+                close();
+        });
     case core::effect_kind::closed:
         closed_ = true;
-        return;
+        return departure_.has_closed();
     }
 }
 

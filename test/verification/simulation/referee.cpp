@@ -118,7 +118,7 @@ void referee::end(open_lease& lease, std::uint64_t id, nanoseconds when)
     history_.push_back({lease.terms.resource, id, lease.from, std::max(when, lease.from)});
 }
 
-void referee::told_to_stop(std::uint64_t id)
+void referee::told_to_stop(std::uint64_t id, bool by_choice)
 {
     const auto found = open_.find(id);
     if (found == open_.end() || found->second.told)
@@ -134,7 +134,7 @@ void referee::told_to_stop(std::uint64_t id)
                                    in_ms(left) + " before the end of its lease on " +
                                    lease.terms.resource + "; the guard time is " +
                                    in_ms(lease.terms.guard));
-    if (lease.terms.renews && given_.nodes_are_fast &&
+    if (!by_choice && lease.terms.renews && given_.nodes_are_fast &&
         (given_.majority_is_well || lease.from >= calm_since_))
         fail(property::steadiness, holder_name(lease.terms.process) + " lost its lease on " +
                                        lease.terms.resource + " although a majority was well");

@@ -79,7 +79,8 @@ public:
     };
     void acquired(std::uint64_t lease, lease_params terms);
     void valid_until(std::uint64_t lease, nanoseconds until); // after each step of the process
-    void told_to_stop(std::uint64_t lease);
+    // `by_choice`: its own process asks for that, because it ends.
+    void told_to_stop(std::uint64_t lease, bool by_choice = false);
     void given_up(std::uint64_t lease); // released, dropped, or gone with its process
 
     // A process cannot notice anything until this time.

@@ -34,6 +34,7 @@ void totals::add(std::uint64_t seed, const result& r)
     ++seeds_;
     fenced_ += r.fenced ? 1u : 0u;
     refused_writes_ += r.refused_writes;
+    replaced_ += r.replaced;
     leases_ += r.leases;
     events_ += r.events;
     simulated_ += r.simulated;
@@ -72,6 +73,10 @@ void totals::print(std::ostream& out, const std::string& program) const
     print_count(out, streams_.pushes_lost, "notifications were lost");
     print_count(out, streams_.pushes_repeated, "notifications arrived twice");
 
+    if (replaced_ > 0) {
+        out << "\nrollouts:\n";
+        print_count(out, replaced_, "processes drained, closed and were replaced");
+    }
     if (fenced_ > 0) {
         out << "\nregisters:\n";
         print_count(out, refused_writes_, "writes were refused for their tokens");

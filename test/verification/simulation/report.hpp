@@ -29,6 +29,7 @@ public:
 private:
     std::map<std::uint64_t, violation> violations_; // the first of each seed
     std::uint64_t seeds_ = 0, fenced_ = 0, leases_ = 0, events_ = 0, refused_writes_ = 0;
+    std::uint64_t replaced_ = 0;
     std::chrono::duration<double> simulated_{};
     troublemaker::counts faults_{};
     network::counts streams_;

@@ -60,17 +60,21 @@ public:
     }
     bool held(core::slot_id lease, core::time_point now) override
     {
-        return locker_.held(lease, now);
+        return locker_.leases().held(lease, now);
     }
     core::time_point valid_until(core::slot_id lease) override
     {
-        return locker_.valid_until(lease);
+        return locker_.leases().valid_until(lease);
     }
     std::optional<nanoseconds> asked(core::slot_id lease) const override
     {
         return asked_.asked(lease);
     }
     void close(core::time_point now) override { locker_.close(now); }
+    void drain(std::chrono::milliseconds limit, core::time_point now) override
+    {
+        locker_.drain(limit, now);
+    }
     void wake(core::time_point now, core::time_point heard) override { locker_.wake(now, heard); }
     core::time_point wake_at() const override { return locker_.wake_at(); }
     std::optional<core::effect> next_effect() override { return locker_.next_effect(); }

@@ -1,6 +1,7 @@
 #include "verification/simulation/simulation.hpp"
 
 #include "verification/simulation/process.hpp"
+#include "verification/simulation/rollout.hpp"
 #include "verification/simulation/server.hpp"
 #include "verification/simulation/user.hpp"
 
@@ -45,6 +46,7 @@ public:
               .make_subject = what.make_subject,
               .trace = {}},
           trouble_(around_, servers_, processes_, [this](process& p) { begin_users(p); }),
+          rollout_(around_, processes_, [this](process& p) { begin_users(p); }),
           crowd_(around_, processes_)
     {
         if (trace)
@@ -70,6 +72,7 @@ public:
             .events = time_.planned(),
             .fenced = plan_.fence.has_value(),
             .refused_writes = judge_.refused_writes(),
+            .replaced = rollout_.replaced(),
             .faults = trouble_.happened(),
             .streams = net_.counted(),
             .burst = plan_.burst ? std::optional(crowd_.counted()) : std::nullopt};
@@ -87,7 +90,7 @@ private:
         if (what.bursts)
             return make_burst_plan(chance_, *what.bursts);
         dice load(~seed); // separate dice: the rest of the world does not depend on the load
-        const bool anything = !what.contended && !what.restrict_plan &&
+        const bool anything = !what.contended && !what.draining && !what.restrict_plan &&
                               what.fenced == experiment::fenced_worlds::some;
         if (anything && !is_fenced(what, seed) && load.chance(0.015))
             return make_burst_plan(load, burst_size::scaled);
@@ -95,7 +98,18 @@ private:
         add_costs(p, load);
         if (what.restrict_plan)
             what.restrict_plan(p);
+        if (what.draining)
+            roll_out(p);
         return p;
+    }
+
+    // A closing locker waits half a second for a node that does not answer. What that node keeps
+    // then ends by its ttl.
+    static void roll_out(plan& p)
+    {
+        p.rolls_out = true;
+        p.slow_nodes = 0;
+        p.given.nothing_is_late = false;
     }
 
     void build()
@@ -146,6 +160,7 @@ private:
         net_.lose_pushes(plan_.lost_pushes, plan_.repeated_pushes);
         net_.hold_at_most(plan_.socket_buffer);
         trouble_.begin();
+        rollout_.begin();
         expire_now_and_then();
     }
 
@@ -222,6 +237,7 @@ private:
         around_.winding_up = true; // users begin no operations while the world recovers
         around_.note("world", "all faults end");
         trouble_.mend_everything();
+        rollout_.end();
         net_.lose_pushes(0, 0);
         for (const auto& u : users_)
             u->hurry();
@@ -317,6 +333,7 @@ private:
     std::vector<std::unique_ptr<process>> processes_;
     std::vector<std::unique_ptr<user>> users_;
     troublemaker trouble_;
+    rollout rollout_;
     crowd crowd_;
 };
 

@@ -22,6 +22,7 @@ struct result {
     std::uint64_t leases = 0, events = 0;
     bool fenced = false;
     std::uint64_t refused_writes = 0; // for their tokens
+    std::uint64_t replaced = 0;       // processes that have drained, closed and ended
     troublemaker::counts faults{};
     network::counts streams;
     std::optional<crowd::figures> burst{};
@@ -31,6 +32,7 @@ struct result {
 struct experiment {
     subject_maker make_subject = make_shipped_lock;
     bool contended = false; // only worlds in which many users want one resource
+    bool draining = false;  // processes drain and are replaced at random times
     // Worlds with fencing tokens; `some`: a third of all.
     enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;
     std::optional<burst_size> bursts{};       // only worlds with such bursts

@@ -32,6 +32,8 @@ public:
     // When the claim of this lease first asked the nodes, a true time; none if not known.
     virtual std::optional<nanoseconds> asked(core::slot_id) const { return std::nullopt; }
     virtual void close(core::time_point now) = 0;
+    // A lock that cannot drain closes.
+    virtual void drain(std::chrono::milliseconds /*limit*/, core::time_point now) { close(now); }
 
     // `heard`: all bytes that had arrived by then have been read.
     virtual void wake(core::time_point now, core::time_point heard) = 0;

@@ -67,7 +67,7 @@ void user::pause()
 
 void user::ask()
 {
-    if (world_.winding_up)
+    if (world_.winding_up || (process_.departing() && world_.chance.chance(0.5)))
         return;
     const habits& h = world_.settings.users_do;
     resource_ = world_.chance.below(world_.settings.resources) == 0 ? "stock:A" : "stock:B";
@@ -129,6 +129,7 @@ void user::on_effect(const core::effect& e)
             pause();
         return;
     case effect::gone:
+    case effect::drained:
     case effect::closed:
         return;
     }
@@ -138,6 +139,8 @@ void user::on_acquired(const core::effect& e)
 {
     world_.note(name(),
         "has " + resource_ + (e.fence ? ", token " + std::to_string(*e.fence) : std::string()));
+    if (process_.departing())
+        world_.judge.fail(property::operations, name() + " got a lease while its locker drains");
     doing_ = state::working;
     ++step_;
     lease_ = e.lease;

@@ -1,10 +1,11 @@
-# holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [COMPILE <file>...])
+# holdfast_control(<name> <what is wrong> EDIT <file> <text> <wrong text> ... [RUN <argument>]
+#     [COMPILE <file>...])
 #
 # Adds the program `control_<name>`. It is ${holdfast_control_main}, but some lines of the library
 # or of the tests are replaced by wrong ones. A test must detect the error. Each <text> must be in
 # its file exactly once. Otherwise the control could be without effect, so the configuration fails.
 #
-# If a header is edited, COMPILE lists the source files that must be compiled with the wrong header.
+# RUN: an argument of the program. If a header is edited, COMPILE lists the source files that must be compiled with the wrong header.
 set(holdfast_controls "")
 
 function(holdfast_control name what)
@@ -39,6 +40,12 @@ function(holdfast_control name what)
         string(REPLACE "${old}" "${new}" text "${text}")
         file(CONFIGURE OUTPUT ${folder}/${file} CONTENT "${text}" @ONLY)
     endwhile()
+    set(arguments "")
+    if(at LESS ARGC AND "${ARGV${at}}" STREQUAL "RUN")
+        math(EXPR at "${at} + 1")
+        set(arguments "\t${ARGV${at}}")
+        math(EXPR at "${at} + 1")
+    endif()
     if(at LESS ARGC AND "${ARGV${at}}" STREQUAL "COMPILE")
         math(EXPR at "${at} + 1")
         while(at LESS ARGC)
@@ -52,5 +59,5 @@ function(holdfast_control name what)
     target_compile_options(control_${name} PRIVATE -w)
     target_link_libraries(control_${name} PRIVATE ${holdfast_control_main})
     set(holdfast_controls
-        "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}\n" PARENT_SCOPE)
+        "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}${arguments}\n" PARENT_SCOPE)
 endfunction()

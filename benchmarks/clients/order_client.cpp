@@ -1,0 +1,161 @@
+// Sells one item of a stock in each order, from many coroutines at once, and prints the orders as
+// one line of JSON. The stock is in a server of its own. `--how` says how an order is made safe:
+//
+//     batch    a batcher gathers the orders; one lease for each batch, which reads and writes
+//     lease    one lease for each order, which reads and writes
+//     script   a Lua script in the server tests and decrements; no lock
+#include "command_line.hpp"
+#include "connected.hpp"
+#include "shop_connection.hpp"
+#include "usage.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <span>
+#include <stdexcept>
+
+namespace {
+
+namespace po = boost::program_options;
+namespace asio = boost::asio;
+
+constexpr const char* script = "local left=tonumber(redis.call('get',KEYS[1])) "
+                               "if left<1 then return -1 end "
+                               "return redis.call('decrby',KEYS[1],1)";
+constexpr const char* stock = "stock";
+
+struct settings {
+    std::string how = "batch", shop;
+    std::size_t concurrency = 256, length = 1000, warm_up = 300;
+    std::vector<std::string> nodes;
+};
+
+struct market {
+    market(const settings& given, asio::io_context& context)
+        : wanted(given),
+          io(context),
+          locker(io.get_executor(), holdfast::redlock({given.nodes.begin(), given.nodes.end()})),
+          lock(locker, "orders"),
+          shop(io,
+              static_cast<std::uint16_t>(std::stoul(given.shop.substr(given.shop.rfind(':') + 1))))
+    {}
+
+    const settings wanted;
+    asio::io_context& io;
+    holdfast::locker locker;
+    holdfast::lock lock;
+    benchmark::shop_connection shop;
+    std::uint64_t orders = 0;
+    std::size_t running = 0;
+    bool stopping = false;
+};
+
+// Under a lease. Returns what is left.
+asio::awaitable<void> sell(market& all, std::size_t amount)
+{
+    static const std::string get = benchmark::shop_command("GET", stock);
+    const std::string before = co_await all.shop.ask(get);
+    const long left = std::stol(before);
+    if (left < static_cast<long>(amount))
+        throw std::runtime_error("sold out");
+    const std::string text = std::to_string(left - static_cast<long>(amount));
+    const std::string set = benchmark::shop_command("SET", stock, text);
+    co_await all.shop.ask(set);
+}
+
+asio::awaitable<void> order_by_lease(market& all)
+{
+    holdfast::lease held = co_await all.lock.acquire(holdfast::forever);
+    co_await sell(all, 1);
+    co_await held.release();
+}
+
+asio::awaitable<void> buy(
+    market& all, holdfast::batcher<int>& batches, const std::string& decrement)
+{
+    while (!all.stopping) {
+        if (all.wanted.how == "batch") {
+            co_await batches.submit(1);
+        } else if (all.wanted.how == "lease") {
+            co_await order_by_lease(all);
+        } else {
+            const std::string left = co_await all.shop.ask(decrement);
+            if (left == "-1")
+                throw std::runtime_error("sold out");
+        }
+        ++all.orders;
+    }
+    --all.running;
+}
+
+asio::awaitable<void> measure(market& all)
+{
+    co_await benchmark::connected(all.locker, "orders:first");
+    const std::string first = benchmark::shop_command("SETNX", stock, "1000000000");
+    co_await all.shop.ask(first);
+    const std::string load = benchmark::shop_command("SCRIPT", "LOAD", script);
+    const std::string digest = co_await all.shop.ask(load);
+    const std::string decrement = benchmark::shop_command("EVALSHA", digest, "1", stock);
+    holdfast::batcher<int> batches(all.lock,
+        [&all](holdfast::lease&, std::span<int> orders) { return sell(all, orders.size()); });
+    all.running = all.wanted.concurrency;
+    for (std::size_t i = 0; i < all.wanted.concurrency; ++i)
+        asio::co_spawn(all.io, buy(all, batches, decrement), [](std::exception_ptr error) {
+            if (error)
+                std::rethrow_exception(error);
+        });
+    asio::steady_timer timer(all.io, std::chrono::milliseconds(all.wanted.warm_up));
+    co_await timer.async_wait(asio::use_awaitable);
+    const auto begin = std::chrono::steady_clock::now();
+    const double cpu_begin = benchmark::cpu_seconds_now();
+    const std::uint64_t before = all.orders;
+    timer.expires_after(std::chrono::milliseconds(all.wanted.length));
+    co_await timer.async_wait(asio::use_awaitable);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    benchmark::print({{"orders", all.orders - before}, {"seconds", passed.count()},
+        {"cpu_seconds", benchmark::cpu_seconds_now() - cpu_begin}});
+    all.stopping = true;
+    while (all.running != 0) {
+        timer.expires_after(std::chrono::milliseconds(1));
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    co_await batches.close();
+    co_await all.locker.close();
+    all.shop.close();
+}
+
+void run(int argc, char** argv)
+{
+    settings wanted;
+    po::options_description options("order_client");
+    const auto number = [](std::size_t& n) {
+        return po::value(&n)->default_value(n)->value_name("N");
+    };
+    options.add_options()("how", po::value(&wanted.how)->default_value(wanted.how),
+        "batch, lease or script")("shop", po::value(&wanted.shop)->required()->value_name("URL"),
+        "the server with the stock")("concurrency", number(wanted.concurrency), "orders in flight")(
+        "length", number(wanted.length), "milliseconds that are measured")(
+        "warm-up", number(wanted.warm_up), "milliseconds before the measurement");
+    if (!benchmark::parse(options, wanted.nodes, argc, argv))
+        return;
+    if (wanted.how != "batch" && wanted.how != "lease" && wanted.how != "script")
+        throw std::invalid_argument("--how must be batch, lease or script");
+    asio::io_context io(1);
+    market all(wanted, io);
+    asio::co_spawn(io, measure(all), [](std::exception_ptr error) {
+        if (error)
+            std::rethrow_exception(error);
+    });
+    io.run();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    return benchmark::guarded("order_client", [&] { run(argc, argv); });
+}

@@ -1,0 +1,260 @@
+#include "core/holders.hpp"
+
+namespace holdfast::core {
+
+using stage = claim_slot::stage;
+
+holders::holders(backend_core& backend, claim_slots& slots, wait_queues& queues, contest& waits,
+    report& outcomes) noexcept
+    : backend_(backend),
+      slots_(slots),
+      queues_(queues),
+      waits_(waits),
+      report_(outcomes),
+      leases_(slots)
+{}
+
+void holders::install(
+    slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now)
+{
+    const claim_slot& s = slots_[lease];
+    leases_.begin(
+        lease, granted, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
+    report_.waited(now - queues_.first_of(s.queue)->began);
+    const std::uint64_t wait = queues_.take_first(s.queue, lease);
+    report_.acquired(wait, lease, fence);
+    report_.notes().acquired(wait, lease, queues_.at(s.queue).resource, fence, now);
+}
+
+bool holders::release(slot_id lease, std::uint64_t tag, time_point now)
+{
+    service(lease, now);
+    if (!leases_.alive(lease))
+        return false;
+
+    if (!leases_.is_held(lease)) {
+        report_.released(tag, release_outcome::expired);
+        report_.gone(lease);
+        leases_.forget(lease);
+        return true;
+    }
+    note_release(lease, now);
+    if (rest(lease, now) || hand_over(lease, now)) {
+        report_.released(tag, release_outcome::released);
+        leases_.forget(lease);
+    } else {
+        slots_[lease].release_tag = tag;
+        give_back(lease, now);
+    }
+    return true;
+}
+
+bool holders::drop(slot_id lease, time_point now)
+{
+    service(lease, now);
+    if (!leases_.alive(lease))
+        return false;
+    if (leases_.is_held(lease)) {
+        note_release(lease, now);
+        if (!rest(lease, now) && !hand_over(lease, now))
+            give_back(lease, now);
+    } else {
+        report_.gone(lease);
+    }
+    leases_.forget(lease);
+    return true;
+}
+
+holders::extension holders::extend(slot_id lease, time_point now)
+{
+    service(lease, now); // the extension below is a renewal
+    if (const errc reason = leases_.must_stop(lease); reason != errc{})
+        return {.reason = reason};
+
+    const claim_slot& s = slots_[lease];
+    if (!leases_.begin_extension(lease, backend_.patience(s.terms.ttl), now))
+        return {};
+    const claim_id claim = s.claim;
+    backend_.renew({&claim, 1}, true, now);
+    return {.asked = true};
+}
+
+void holders::confirmed(slot_id lease, const validity& to, time_point now)
+{
+    const auto confirmation = leases_.confirm(lease, to, now);
+    if (confirmation.renewed)
+        report_.renewed();
+    if (confirmation.extended)
+        report_.extended(lease, errc{});
+}
+
+void holders::lost(slot_id lease, time_point now)
+{
+    if (leases_.is_held(lease))
+        lose(lease, true, now);
+    else if (const auto resting = resting_.take(lease))
+        end_rest(*resting, now);
+}
+
+void holders::released(slot_id lease, release_outcome outcome)
+{
+    // Otherwise it was dropped or lost: no caller waits for the outcome.
+    if (const claim_slot* const s = slots_.find(lease); s && s->now == stage::releasing) {
+        report_.released(s->release_tag, outcome);
+        leases_.forget(lease);
+    }
+}
+
+void holders::nobody_waits(slot_id lease) noexcept
+{
+    if (leases_.is_held(lease))
+        queues_.at(slots_[lease].queue).turns.nobody_waits();
+}
+
+void holders::service_due(time_point now)
+{
+    due_renewals_.clear();
+    while (const slot_id lease = leases_.next_due(now)) {
+        if (service(lease, now))
+            due_renewals_.push_back(slots_[lease].claim);
+    }
+    if (!due_renewals_.empty())
+        backend_.renew(due_renewals_, false, now);
+    while (const auto over = resting_.take_due(now))
+        end_rest(*over, now);
+}
+
+void holders::close()
+{
+    closes_ = true;
+    while (const auto resting = resting_.take_due(never))
+        backend_.cleanup().leave(resting->claim);
+}
+
+// Transfers a lease to the next waiter, without requests to the nodes. False if that is impossible:
+// then the holder still has the lease.
+bool holders::hand_over(slot_id lease, time_point now)
+{
+    const claim_slot& from = slots_[lease];
+    const wait* const waiter = queues_.first_of(from.queue);
+    if (waiter == nullptr || from.keeper.where() != lease_keeper::phase::kept)
+        return false;
+    const lease_params& terms = waiter->terms;
+    if (terms.min_hold_ms != 0)
+        return false; // the key has less than one ttl left
+    const validity granted = from.keeper.granted();
+    local_turns& turns = queues_.at(from.queue).turns;
+    // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
+    // than the nodes could grant anything.
+    if (turns.time_is_up(terms, now) ||
+        (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
+        !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
+        !backend_.can_transfer(from.claim))
+        return false;
+
+    leases_.end(lease, stage::releasing);
+    report_.gone(lease);
+    const slot_id next = slots_.take();
+    claim_slot& to = slots_[next];
+    to = claim_slot{};
+    to.queue = from.queue;
+    to.claim = from.claim;
+    to.terms = terms;
+    const auto fence = backend_.transfer(to.claim, next);
+    turns.pass();
+    if (turns.should_probe(terms))
+        backend_.queue().probe_waiters(to.claim, now);
+    report_.handed_over();
+    install(next, granted, fence, now);
+    return true;
+}
+
+// Gives a held lease back to the backend. Renewal stops first, so none can follow the release.
+void holders::give_back(slot_id lease, time_point now)
+{
+    const claim_slot& s = slots_[lease];
+    leases_.end(lease, stage::releasing);
+    report_.gone(lease);
+    const wait* const next = queues_.first_of(s.queue);
+    if (next != nullptr && queues_.at(s.queue).turns.time_is_up(next->terms, now))
+        backend_.queue().leave_open(s.claim);
+    backend_.release(s.claim, now);
+    waits_.end_turn(s.queue, now);
+}
+
+// Does what is due for a lease, except its renewal. True if that is due too.
+bool holders::service(slot_id lease, time_point now)
+{
+    const held_leases::due due = leases_.service(lease, now);
+    if (due.extension_failed)
+        report_.extended(lease, errc::unreachable);
+    if (due.must_stop)
+        report_.must_stop(lease);
+    if (due.over)
+        lose(lease, false, now);
+    return due.renew;
+}
+
+// The holder is done, but the resource stays locked until `min_hold` is over. False if it is.
+bool holders::rest(slot_id lease, time_point now)
+{
+    if (rests_until(slots_[lease]) <= now)
+        return false;
+    leases_.end(lease, stage::releasing);
+    report_.gone(lease);
+    begin_rest(lease);
+    return true;
+}
+
+void holders::begin_rest(slot_id lease)
+{
+    const claim_slot& s = slots_[lease];
+    if (closes_)
+        backend_.cleanup().leave(s.claim);
+    else
+        resting_.add({s.claim, s.queue, lease}, rests_until(s));
+}
+
+void holders::end_rest(const resting_claims::rest& over, time_point now)
+{
+    backend_.release(over.claim, now);
+    waits_.end_turn(over.queue, now);
+}
+
+void holders::lose(slot_id lease, bool gone, time_point now)
+{
+    if (leases_.must_stop(lease) == errc{})
+        report_.must_stop(lease);
+    leases_.end(lease, stage::ended);
+    report_.lost();
+    const claim_slot& s = slots_[lease];
+    report_.held_for(now - s.since);
+    report_.notes().lost(lease, queues_.at(s.queue).resource, now);
+    queues_.at(s.queue).turns.lost(now);
+    if (!gone && rests_until(s) > now)
+        return begin_rest(lease);
+    backend_.release(s.claim, now); // deletes the keys that may be left
+    waits_.end_turn(s.queue, now);
+}
+
+// Each lease ends a guard time later at the latest.
+void holders::stop(time_point now)
+{
+    for (std::uint32_t i = 0; i < slots_.capacity(); ++i) {
+        const slot_id id = slots_.id_at(i);
+        if (id != 0 && leases_.stop(id, now))
+            report_.must_stop(id);
+    }
+}
+
+// The holder gives up a lease that is held.
+void holders::note_release(slot_id lease, time_point now)
+{
+    const claim_slot& s = slots_[lease];
+    report_.given_up();
+    report_.held_for(now - s.since);
+    report_.left(s.keeper.ends_at() - now);
+    report_.notes().released(lease, queues_.at(s.queue).resource, now);
+}
+
+} // namespace holdfast::core

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <holdfast/error.hpp>
+
+#include <string_view>
+
+namespace holdfast::etcd_store {
+
+// What the failure of a call means.
+struct failure {
+    enum class remedy : std::uint8_t {
+        none,         // the request itself is refused
+        new_lease,    // the lease of the session is gone
+        login_again,  // the login has expired
+        other_member, // this member cannot serve it now
+        later,        // the store can serve it later
+    };
+
+    errc reason{};
+    remedy helps{};
+    bool may_have_run = false; // or may still run
+};
+
+// `status` of gRPC, or -1: the call was broken off. `text`: as the server says it.
+failure failure_of(int status, std::string_view text) noexcept;
+
+// What a caller is told where no member can be used for this reason.
+inline errc reason_or_unreachable(errc why) noexcept
+{
+    return why == errc{} || why == errc::no_reply ? errc::unreachable : why;
+}
+
+} // namespace holdfast::etcd_store

@@ -1,0 +1,228 @@
+#include "redis/inspection/inquiry.hpp"
+
+#include "redis/inspection/scripts_of_inspection.hpp"
+#include "redis/quorum/majority.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace holdfast::redis {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+// A list is judged in one step, during which no lease is renewed.
+constexpr std::size_t most_locks = 20'000;
+constexpr std::size_t most_bytes = std::size_t(8) * 1024 * 1024; // of their names and values
+constexpr std::size_t most_ids = 4'096;
+
+// The two members that tell how long a key lasts.
+template <class Report>
+void put_end(Report& to, std::int64_t left_ms)
+{
+    to.without_ttl = left_ms < 0;
+    if (left_ms >= 0)
+        to.ttl_left = milliseconds(left_ms);
+}
+
+std::vector<const key_copy*> pointers_to(const std::vector<key_copy>& copies)
+{
+    std::vector<const key_copy*> all;
+    for (const key_copy& each : copies)
+        all.push_back(&each);
+    return all;
+}
+
+// What a resource_report and a listed_lock have in common.
+template <class Report>
+void put_owner(Report& to, const ownership& whose, const inquiry& q)
+{
+    to.held = whose.held;
+    to.having = whose.having;
+    if (whose.having == 0)
+        return;
+    to.owner = owner_of(whose.value, q.wall);
+    redis::name(*to.owner, q.clients, q.parts.size());
+    if (whose.held)
+        put_end(to, whose.left_ms);
+}
+
+} // namespace
+
+bool inquiry::is_over() const noexcept
+{
+    return std::all_of(
+        parts.begin(), parts.end(), [](const part& each) { return each.now == part::state::over; });
+}
+
+ownership inquiry::owner() const
+{
+    std::vector<const key_copy*> keys;
+    for (const part& each : parts)
+        keys.push_back(&each.seen.key);
+    return judge(keys);
+}
+
+void inquiry::collect_ids()
+{
+    std::set<std::uint32_t> all;
+    const auto collect = [&](std::string_view value) {
+        const lock_owner each = owner_of(value, wall);
+        if (!each.foreign && each.id != 0 && ids.size() < most_ids && all.insert(each.id).second)
+            ids.push_back(each.id);
+    };
+    collect(owner().value);
+    if (task == core::inspection_task::force_release)
+        return;
+    for (const part& each : parts) {
+        collect(each.seen.key.value);
+        for (const std::string& waiter : each.seen.queue)
+            collect(waiter);
+    }
+    for (const auto& [resource, copies] : found) {
+        for (const key_copy& each : copies)
+            collect(each.value);
+    }
+}
+
+std::span<const std::uint32_t> inquiry::next_ids(std::size_t node) const noexcept
+{
+    const auto rest = std::span(ids).subspan(parts[node].next_client);
+    return rest.first(std::min(most_records, rest.size()));
+}
+
+bool inquiry::hands_off(std::size_t node) const noexcept
+{
+    const std::size_t here = parts[node].seen.queue_length;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::size_t there = parts[i].seen.queue_length;
+        if (there > here || (there == here && here != 0 && i < node))
+            return false;
+    }
+    return true;
+}
+
+// Others' keys with an end may belong to attempts under way, which rely on them.
+std::optional<std::string_view> inquiry::value_to_take(
+    std::size_t node, const ownership& whose) const noexcept
+{
+    const key_copy& key = parts[node].seen.key;
+    if (whose.held && (!key.present || key.value == whose.value))
+        return whose.value; // a node without it may have been given it since
+    if (key.present && key.left_ms == -1)
+        return key.value;
+    return std::nullopt;
+}
+
+std::string_view inquiry::channel_of(const ownership& whose) const
+{
+    const lock_owner owner = owner_of(whose.value, wall);
+    const told_clients::record* const known = owner.foreign ? nullptr : clients.find(owner.id);
+    return known == nullptr ? std::string_view() : known->details.channel;
+}
+
+errc inquiry::trouble_of_release() const noexcept
+{
+    if (const errc why = trouble(); why != errc{})
+        return why;
+    if (!owner().held)
+        return errc::not_held;
+    const auto took = static_cast<std::size_t>(
+        std::count_if(parts.begin(), parts.end(), [](const part& each) { return each.took; }));
+    return took >= majority(parts.size()) ? errc{} : errc::unreachable;
+}
+
+void inquiry::fail(std::size_t node, error_code why)
+{
+    part& p = parts[node];
+    if (now == stage::looking && !p.answered)
+        p.seen.why = why ? why : make_error_code(errc::no_reply);
+    p.end();
+}
+
+errc inquiry::trouble() const noexcept
+{
+    std::size_t answers = 0, conflicts = 0, forbidden = 0;
+    for (const part& each : parts) {
+        answers += each.answered ? 1u : 0u;
+        conflicts += each.seen.is == sighting::kind::conflict ? 1u : 0u;
+        forbidden += each.seen.why == make_error_code(errc::permission_denied) ? 1u : 0u;
+    }
+    if (conflicts >= blocking(parts.size()))
+        return errc::key_conflict;
+    if (forbidden >= blocking(parts.size()))
+        return errc::permission_denied;
+    return answers >= majority(parts.size()) ? errc{} : errc::unreachable;
+}
+
+void inquiry::add(std::size_t node, scan_step&& step, std::size_t first)
+{
+    cut_off = cut_off || step.left_out;
+    for (auto& [key, copy] : step.keys) {
+        if (key.size() <= first || key.compare(first, name.size(), name) != 0)
+            continue; // not what was asked for
+        std::string resource = key.substr(first);
+        auto place = found.find(resource);
+        if (place == found.end()) {
+            const std::size_t more = resource.size() + parts.size() * longest_listed_value;
+            if (found.size() >= most_locks || bytes + more > most_bytes) {
+                left_out = true; // but the copies of those that are known are still read
+                continue;
+            }
+            bytes += more;
+            place = found.try_emplace(std::move(resource), parts.size()).first;
+        }
+        place->second[node] = std::move(copy);
+    }
+}
+
+resource_report inquiry::report(const node_pool& nodes) const
+{
+    resource_report r;
+    r.resource = name;
+    r.majority = majority(parts.size());
+    const ownership whose = owner();
+    put_owner(r, whose, *this);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const sighting& seen = parts[i].seen;
+        node_report& n = r.nodes.emplace_back();
+        n.address = nodes[i].name();
+        n.error = seen.why;
+        n.fence = seen.fence;
+        if (seen.fence)
+            r.fence = std::max(r.fence.value_or(0), *seen.fence);
+        if (seen.is == sighting::kind::absent)
+            n.key = key_state::absent;
+        else if (seen.is == sighting::kind::conflict)
+            n.key = key_state::conflict;
+        if (seen.is == sighting::kind::value) {
+            n.key = seen.key.value == whose.value ? key_state::owner : key_state::other;
+            put_end(n, seen.key.left_ms);
+        }
+        if (seen.queue_length == 0 || (r.queue && r.queue->length >= seen.queue_length))
+            continue;
+        r.queue.emplace();
+        r.queue->address = n.address;
+        r.queue->length = seen.queue_length;
+        for (const std::string& waiter : seen.queue)
+            redis::name(
+                r.queue->waiters.emplace_back(owner_of(waiter, wall)), clients, parts.size());
+    }
+    return r;
+}
+
+lock_list inquiry::list() const
+{
+    lock_list all;
+    all.complete = !cut_off && !left_out && trouble() == errc{};
+    for (const auto& [resource, copies] : found) {
+        listed_lock& l = all.locks.emplace_back();
+        l.resource = resource;
+        put_owner(l, judge(pointers_to(copies)), *this);
+    }
+    return all;
+}
+
+} // namespace holdfast::redis

@@ -1,0 +1,142 @@
+// A resource stays locked for `min_hold`, although its lease has ended.
+#include "core/locker_core.hpp"
+
+#include "support/locker_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+namespace {
+
+struct min_hold_fixture : lease_fixture {
+    min_hold_fixture()
+    {
+        usual.min_hold = 5s;
+        usual.handoff_time = 9s; // others are due no turn
+    }
+    static constexpr time_point over = at(std::chrono::milliseconds(5000));
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_min_hold, min_hold_fixture)
+
+BOOST_AUTO_TEST_CASE(an_early_release_leaves_the_key_until_then)
+{
+    const slot_id lease = lease_of("A");
+    pass(1s);
+    BOOST_TEST(locker.release(lease, 77, now));
+    BOOST_TEST(effects() == "gone, 77 released");
+    BOOST_TEST(!locker.leases().alive(lease));
+    BOOST_TEST(stats().held == 0u);
+    BOOST_TEST(!locker.release(lease, 78, now));
+    locker.drop(lease, now); // its object is destroyed now
+    sleep_until(over - 1ns);
+    BOOST_TEST(calls() == ""); // neither released nor renewed
+    sleep_until(over);
+    BOOST_TEST(calls() == "release A");
+    sleep_until(over + 20s);
+    BOOST_TEST(calls() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_dropped_lease_leaves_the_key_as_well)
+{
+    locker.drop(lease_of("A"), now);
+    sleep_until(over - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(over);
+    BOOST_TEST(calls() == "release A");
+}
+
+BOOST_AUTO_TEST_CASE(a_later_release_is_a_usual_one)
+{
+    const slot_id lease = lease_of("A");
+    now = over;
+    locker.release(lease, 77, now);
+    BOOST_TEST(calls() == "release A");
+}
+
+// Waits of this locker are kept out, too: the lease is not transferred to them.
+BOOST_AUTO_TEST_CASE(local_waits_are_served_afterwards)
+{
+    const slot_id lease = lease_of("A");
+    acquire(2);
+    locker.release(lease, 77, now);
+    sleep_until(over - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(over);
+    BOOST_TEST(calls() == "release A, attempt A");
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_not_transferred_later_either)
+{
+    const slot_id lease = lease_of("A");
+    acquire(2);
+    now = over;
+    locker.release(lease, 77, now);
+    BOOST_TEST(calls() == "release A, attempt A");
+}
+
+// The lease ends without a renewal before the time is over, as the drift is subtracted.
+BOOST_AUTO_TEST_CASE(a_lease_that_ends_by_the_clock_leaves_the_key_as_well)
+{
+    usual.min_hold = 9s;
+    usual.renewal = holdfast::renewal::manual;
+    lease_of("A");
+    sleep_until(end);
+    BOOST_TEST(effects() == "must stop");
+    BOOST_TEST(calls() == "");
+    BOOST_TEST(stats().lost == 1u);
+    sleep_until(at(9s));
+    BOOST_TEST(calls() == "release A");
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_the_backend_has_lost_is_cleaned_up_at_once)
+{
+    lease_of("A");
+    store.lose(claim_of("A"));
+    locker.wake(now);
+    BOOST_TEST(calls() == "release A");
+}
+
+// For example by force_release().
+BOOST_AUTO_TEST_CASE(a_claim_that_the_backend_loses_afterwards_rests_no_longer)
+{
+    const slot_id lease = lease_of("A");
+    acquire(2);
+    locker.release(lease, 77, now);
+    store.lose(claim_of("A"));
+    locker.wake(now);
+    BOOST_TEST(calls() == "release A, attempt A");
+    store.refuse(store.latest);
+    locker.wake(now);
+    sleep_until(over + 1s);
+    BOOST_TEST(calls().find("release") == std::string::npos);
+}
+
+// The key ends by its ttl.
+BOOST_AUTO_TEST_CASE(a_locker_that_closes_leaves_the_key)
+{
+    const slot_id lease = lease_of("A");
+    locker.release(lease, 77, now);
+    effects();
+    locker.close(now);
+    BOOST_TEST(effects() == "closed");
+    BOOST_TEST((locker.wake_at() == never));
+    BOOST_TEST(calls() == "leave A, close");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_stopped_by_a_close_leaves_the_key)
+{
+    const slot_id lease = lease_of("A");
+    locker.close(now);
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "leave A, close");
+    BOOST_TEST(effects().find("closed") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
