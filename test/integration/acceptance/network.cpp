@@ -34,7 +34,7 @@ const std::vector<silence> silences{
         }},
     {"DEBUG SLEEP",
         [](redis_server& node) {
-            BOOST_CHECK_THROW(node.command({"DEBUG", "SLEEP", "1"}, 1ms), std::exception);
+            BOOST_CHECK_THROW(node.command({"DEBUG", "SLEEP", "2"}, 1ms), std::exception);
         },
         [](redis_server& node) {
             node.command({"PING"});
@@ -75,7 +75,9 @@ task fail_in_silence(scene& s, cluster& c, const silence& how)
 BOOST_DATA_TEST_CASE(row_13_nodes_that_accept_and_never_answer, silences, each)
 {
     cluster c(3, {"--enable-debug-command", "yes"});
-    play(c.store(), 1, [&](scene& s) { return fail_in_silence(s, c, each); });
+    redlock_options options;
+    options.client_record = false; // it is set as well
+    play(c.store(500ms, options), 1, [&](scene& s) { return fail_in_silence(s, c, each); });
     BOOST_TEST(c.empty_within(0s)); // the ttl is 60 s
 }
 
