@@ -1,8 +1,8 @@
 #include <holdfast/endpoint.hpp>
 
+#include "core/address.hpp"
+
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <stdexcept>
 
 namespace holdfast {
@@ -46,17 +46,6 @@ std::string percent_decoded(std::string_view text, const char* part)
     return out;
 }
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view digits)
-{
-    Number n{};
-    const char* const end = digits.data() + digits.size();
-    const auto [stopped, error] = std::from_chars(digits.data(), end, n);
-    if (error != std::errc() || stopped != end || digits.empty())
-        return std::nullopt;
-    return n;
-}
-
 bool is_printable(std::string_view text)
 {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
@@ -67,33 +56,6 @@ bool has_control_character(std::string_view text)
 {
     return std::any_of(
         text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
-}
-
-struct host_and_port {
-    std::string_view host, port;
-    bool has_port = false;
-};
-
-host_and_port split_host(std::string_view authority)
-{
-    if (!authority.starts_with('[')) {
-        const std::size_t colon = authority.find(':');
-        if (colon == std::string_view::npos)
-            return {authority, {}, false};
-        if (authority.find(':', colon + 1) != std::string_view::npos)
-            reject("an IPv6 address must be in brackets");
-        return {authority.substr(0, colon), authority.substr(colon + 1), true};
-    }
-    const std::size_t close = authority.find(']');
-    if (close == std::string_view::npos)
-        reject("the bracket before the IPv6 address is not closed");
-    const std::string_view inside = authority.substr(1, close - 1);
-    if (!inside.empty() && (inside.find(':') == inside.npos || inside.find('[') != inside.npos))
-        reject("only an IPv6 address may be in brackets");
-    const std::string_view rest = authority.substr(close + 1);
-    if (!rest.empty() && !rest.starts_with(':'))
-        reject("after the bracketed address there must be a port or nothing");
-    return {inside, rest.empty() ? rest : rest.substr(1), !rest.empty()};
 }
 
 } // namespace
@@ -143,20 +105,22 @@ endpoint::endpoint(std::string_view url)
         return;
     }
 
-    const host_and_port where = split_host(authority);
+    const core::authority where = core::split_authority(authority);
+    if (where.error != nullptr)
+        reject(where.error);
     if (where.host.empty())
         reject("no host");
     if (!is_printable(where.host))
         reject("the host contains a space or another invalid character");
     host_ = where.host;
-    if (where.has_port) {
-        const auto port = parse_number<std::uint16_t>(where.port);
-        if (!port || *port == 0)
+    if (where.port) {
+        const auto port = core::port_number(*where.port);
+        if (!port)
             reject("the port must be a number from 1 to 65535");
         port_ = *port;
     }
     if (path.size() > 1) {
-        const auto database = parse_number<unsigned>(path.substr(1));
+        const auto database = core::whole_number<unsigned>(path.substr(1));
         if (!database)
             reject("the path after the host must be the number of a database");
         database_ = *database;
@@ -167,8 +131,7 @@ std::string endpoint::address() const
 {
     if (via_ == transport::unix_socket)
         return path_;
-    const bool v6 = host_.find(':') != std::string::npos;
-    std::string text = (v6 ? "[" + host_ + "]" : host_) + ":" + std::to_string(port_);
+    std::string text = core::host_and_port(host_, port_);
     if (database_ != 0)
         text += "/" + std::to_string(database_);
     return text;

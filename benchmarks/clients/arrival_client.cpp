@@ -1,6 +1,7 @@
 // Asks for locks at a fixed rate, even if earlier ones have not been granted. Each is on its own
 // resource and is released at once. Prints the number of leases granted in time, per bucket, as one
 // line of JSON.
+#include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "outcomes.hpp"
@@ -196,11 +197,7 @@ void run(int argc, char** argv)
 
     asio::io_context io(1);
     arrivals all(wanted, io);
-    asio::co_spawn(io, all.run(), [](std::exception_ptr error) {
-        if (error)
-            std::rethrow_exception(error);
-    });
-    io.run();
+    benchmark::run_to_end(io, all.run());
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Starts many acquires of distinct resources at once, a coroutine for each, which releases its
 // lease. Prints the outcomes as one line of JSON.
+#include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "outcomes.hpp"
@@ -84,10 +85,7 @@ asio::awaitable<void> measure(burst& all)
     all.begin = clock_type::now();
     all.unfinished = all.wanted.acquires;
     for (std::size_t i = 0; i < all.wanted.acquires; ++i)
-        asio::co_spawn(all.io, acquire_and_release(all, i), [](std::exception_ptr error) {
-            if (error)
-                std::rethrow_exception(error);
-        });
+        benchmark::start(all.io, acquire_and_release(all, i));
     asio::steady_timer timer(all.io);
     const auto limit = all.begin + std::chrono::milliseconds(all.wanted.limit_ms);
     while (all.unfinished > 0 && clock_type::now() < limit) {
@@ -119,11 +117,7 @@ void run(int argc, char** argv)
 
     asio::io_context io(1);
     burst all(wanted, io);
-    asio::co_spawn(io, measure(all), [](std::exception_ptr error) {
-        if (error)
-            std::rethrow_exception(error);
-    });
-    io.run();
+    benchmark::run_to_end(io, measure(all));
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Holds many leases, which the library renews, and prints the cost as one line of JSON.
+#include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "held_leases.hpp"
@@ -93,11 +94,7 @@ void run(int argc, char** argv)
     asio::io_context io(1);
     const std::vector<holdfast::endpoint> nodes(wanted.nodes.begin(), wanted.nodes.end());
     holder all{wanted, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
-    asio::co_spawn(io, hold_all(all), [](std::exception_ptr error) {
-        if (error)
-            std::rethrow_exception(error);
-    });
-    io.run();
+    benchmark::run_to_end(io, hold_all(all));
 }
 
 } // namespace

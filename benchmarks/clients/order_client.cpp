@@ -4,10 +4,10 @@
 //     batch    a batcher gathers the orders; one lease for each batch, which reads and writes
 //     lease    one lease for each order, which reads and writes
 //     script   a Lua script in the server tests and decrements; no lock
+#include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "shop_connection.hpp"
-#include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 
@@ -49,9 +49,7 @@ struct market {
     holdfast::locker locker;
     holdfast::lock lock;
     benchmark::shop_connection shop;
-    std::uint64_t orders = 0;
-    std::size_t running = 0;
-    bool stopping = false;
+    benchmark::closed_loop loop;
 };
 
 // Under a lease. Returns what is left.
@@ -77,7 +75,7 @@ asio::awaitable<void> order_by_lease(market& all)
 asio::awaitable<void> buy(
     market& all, holdfast::batcher<int>& batches, const std::string& decrement)
 {
-    while (!all.stopping) {
+    while (all.loop.go_on()) {
         if (all.wanted.how == "batch") {
             co_await batches.submit(1);
         } else if (all.wanted.how == "lease") {
@@ -87,9 +85,9 @@ asio::awaitable<void> buy(
             if (left == "-1")
                 throw std::runtime_error("sold out");
         }
-        ++all.orders;
+        all.loop.finish_one();
     }
-    --all.running;
+    all.loop.leave();
 }
 
 asio::awaitable<void> measure(market& all)
@@ -102,27 +100,12 @@ asio::awaitable<void> measure(market& all)
     const std::string decrement = benchmark::shop_command("EVALSHA", digest, "1", stock);
     holdfast::batcher<int> batches(all.lock,
         [&all](holdfast::lease&, std::span<int> orders) { return sell(all, orders.size()); });
-    all.running = all.wanted.concurrency;
-    for (std::size_t i = 0; i < all.wanted.concurrency; ++i)
-        asio::co_spawn(all.io, buy(all, batches, decrement), [](std::exception_ptr error) {
-            if (error)
-                std::rethrow_exception(error);
-        });
-    asio::steady_timer timer(all.io, std::chrono::milliseconds(all.wanted.warm_up));
-    co_await timer.async_wait(asio::use_awaitable);
-    const auto begin = std::chrono::steady_clock::now();
-    const double cpu_begin = benchmark::cpu_seconds_now();
-    const std::uint64_t before = all.orders;
-    timer.expires_after(std::chrono::milliseconds(all.wanted.length));
-    co_await timer.async_wait(asio::use_awaitable);
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    benchmark::print({{"orders", all.orders - before}, {"seconds", passed.count()},
-        {"cpu_seconds", benchmark::cpu_seconds_now() - cpu_begin}});
-    all.stopping = true;
-    while (all.running != 0) {
-        timer.expires_after(std::chrono::milliseconds(1));
-        co_await timer.async_wait(asio::use_awaitable);
-    }
+    all.loop.begin(all.io, all.wanted.concurrency,
+        [&all, &batches, &decrement](std::size_t) { return buy(all, batches, decrement); });
+    const auto in_all = co_await all.loop.measure(std::chrono::milliseconds(all.wanted.warm_up),
+        std::chrono::milliseconds(all.wanted.length));
+    benchmark::print({{"orders", in_all.done}, {"seconds", in_all.seconds},
+        {"cpu_seconds", in_all.cpu_seconds}});
     co_await batches.close();
     co_await all.locker.close();
     all.shop.close();
@@ -146,11 +129,7 @@ void run(int argc, char** argv)
         throw std::invalid_argument("--how must be batch, lease or script");
     asio::io_context io(1);
     market all(wanted, io);
-    asio::co_spawn(io, measure(all), [](std::exception_ptr error) {
-        if (error)
-            std::rethrow_exception(error);
-    });
-    io.run();
+    benchmark::run_to_end(io, measure(all));
 }
 
 } // namespace

@@ -11,9 +11,9 @@
 //     min_hold     the same, and the key stays for one second
 //
 // With --resources N the members of `in_turn` and `multi_lock` are random ones of N that all share.
+#include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
-#include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
 
@@ -71,9 +71,8 @@ struct field {
     holdfast::read_write_lock book;
     const std::string mine; // makes names that no other process has
     std::minstd_rand random{7};
-    std::uint64_t done = 0, fresh = 0;
-    std::size_t running = 0;
-    bool stopping = false;
+    std::uint64_t fresh = 0;
+    benchmark::closed_loop loop;
 };
 
 // The place of one coroutine.
@@ -216,38 +215,23 @@ const std::map<std::string, way> ways{{"lock", by_lock}, {"in_turn", in_turn},
 nothing repeat(field& all, std::size_t number, way what)
 {
     place here(all, number);
-    while (!all.stopping) {
+    while (all.loop.go_on()) {
         co_await what(here);
-        ++all.done;
+        all.loop.finish_one();
     }
-    --all.running;
+    all.loop.leave();
 }
 
 nothing measure(field& all)
 {
     co_await benchmark::connected(all.locker, "recipes:first:" + all.mine);
     const way what = ways.at(all.wanted.how);
-    all.running = all.wanted.concurrency;
-    for (std::size_t i = 0; i < all.wanted.concurrency; ++i)
-        asio::co_spawn(all.io, repeat(all, i, what), [](std::exception_ptr error) {
-            if (error)
-                std::rethrow_exception(error);
-        });
-    asio::steady_timer timer(all.io, std::chrono::milliseconds(all.wanted.warm_up));
-    co_await timer.async_wait(asio::use_awaitable);
-    const auto begin = std::chrono::steady_clock::now();
-    const double cpu_begin = benchmark::cpu_seconds_now();
-    const std::uint64_t before = all.done;
-    timer.expires_after(std::chrono::milliseconds(all.wanted.length));
-    co_await timer.async_wait(asio::use_awaitable);
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    benchmark::print({{"done", all.done - before}, {"seconds", passed.count()},
-        {"cpu_seconds", benchmark::cpu_seconds_now() - cpu_begin}});
-    all.stopping = true;
-    while (all.running != 0) {
-        timer.expires_after(std::chrono::milliseconds(1));
-        co_await timer.async_wait(asio::use_awaitable);
-    }
+    all.loop.begin(all.io, all.wanted.concurrency,
+        [&all, what](std::size_t i) { return repeat(all, i, what); });
+    const auto in_all = co_await all.loop.measure(std::chrono::milliseconds(all.wanted.warm_up),
+        std::chrono::milliseconds(all.wanted.length));
+    benchmark::print(
+        {{"done", in_all.done}, {"seconds", in_all.seconds}, {"cpu_seconds", in_all.cpu_seconds}});
     co_await all.locker.close();
 }
 
@@ -275,11 +259,7 @@ void run(int argc, char** argv)
         throw std::invalid_argument("--members must be at least 1, and at most --resources");
     asio::io_context io(1);
     field all(wanted, io);
-    asio::co_spawn(io, measure(all), [](std::exception_ptr error) {
-        if (error)
-            std::rethrow_exception(error);
-    });
-    io.run();
+    benchmark::run_to_end(io, measure(all));
 }
 
 } // namespace

@@ -75,7 +75,7 @@ HOLDFAST_EXPORT void check(const batch_options& options);
 template <class Request, class Reply = void>
 class batcher {
     static_assert(std::is_object_v<Request> && std::move_constructible<Request>);
-    static_assert(std::is_void_v<Reply> || std::default_initializable<Reply>);
+    static_assert(std::is_void_v<Reply> || std::is_nothrow_default_constructible_v<Reply>);
     static_assert(std::is_void_v<Reply> || std::is_nothrow_move_constructible_v<Reply>,
         "a reply whose move throws would be lost; use a pointer to it");
     static_assert(!std::is_same_v<Reply, bool>, "a vector of bool has no elements; use an enum");

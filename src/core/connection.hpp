@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/address.hpp"
 #include "core/time.hpp"
 
 #include <holdfast/error.hpp>
@@ -11,13 +12,6 @@
 #include <string_view>
 
 namespace holdfast::core {
-
-// The target of a connection. Exactly one of `host` and `path` is set.
-struct address {
-    std::string host;
-    std::uint16_t port = 0;
-    std::string path; // of a unix socket
-};
 
 // The interface between the I/O layer and a protocol that runs over one byte stream: bytes in,
 // bytes out, and whether the stream should be open. The protocol decides; the I/O layer performs.

@@ -45,10 +45,7 @@ void channel::opened(core::time_point now)
 {
     if (state_ != state::opening)
         return;
-    const bool v6 = member_.where.host.find(':') != std::string::npos;
-    calls_.emplace((v6 ? "[" + member_.where.host + "]" : member_.where.host) + ":" +
-                       std::to_string(member_.where.port),
-        member_.secure);
+    calls_.emplace(member_.name, member_.secure);
     login_.forget();
     out_.clear();
     if (settings_.user.empty())
@@ -109,7 +106,7 @@ std::size_t channel::unsent() const noexcept
     if (!calls_ || !wants_open())
         return 0;
     const bool more = calls_->has_output() || (is_ready() && owner_.has_requests());
-    return out_.unsent().size() + (more ? 1 : 0);
+    return out_.size() + (more ? 1 : 0);
 }
 
 void channel::prepare_output()
@@ -118,7 +115,7 @@ void channel::prepare_output()
         return;
     if (is_ready())
         owner_.gather_requests();
-    calls_->take_output(out_.text());
+    out_.append(calls_->take_output());
 }
 
 } // namespace holdfast::etcd_store

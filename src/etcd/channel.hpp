@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/output_buffer.hpp"
 #include "etcd/login.hpp"
 #include "etcd/member_record.hpp"
 #include "etcd/member_settings.hpp"
-#include "etcd/outgoing.hpp"
 #include "etcd/wire/grpc.hpp"
 
 #include <array>
@@ -66,8 +66,8 @@ public:
     void received(std::size_t n, core::time_point now) override;
     std::size_t unsent() const noexcept override;
     void prepare_output() override;
-    std::string_view output() const noexcept override { return out_.unsent(); }
-    void written(std::size_t n, core::time_point) override { out_.sent(n); }
+    std::string_view output() const noexcept override { return out_.bytes(); }
+    void written(std::size_t n, core::time_point) override { out_.take(n); }
 
 private:
     // closing: the stream is not wanted any more, and is still open
@@ -82,7 +82,7 @@ private:
     state state_ = state::idle;
     core::time_point opening_ends_ = core::never;
     login login_;
-    outgoing out_;
+    core::output_buffer out_;
     member_record record_;
     std::array<char, 16 * 1024> arrived_{};
 };

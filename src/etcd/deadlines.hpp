@@ -10,7 +10,8 @@
 
 namespace holdfast::etcd_store {
 
-// At most one deadline for each claim.
+// At most one deadline for each claim. core::timer_queue would do, but its functions are not
+// exported by the shared library of the core.
 class deadlines {
 public:
     // Sets or moves it; `never` removes it.

@@ -50,7 +50,7 @@ redis::node_settings primary_of(const sentinel_options& options)
     if (options.primary.credentials)
         s.login = [ask = options.primary.credentials, tls = options.primary.tls.has_value(),
                       database = options.database](const core::address& where) {
-            return ask(endpoint((tls ? "rediss://" : "redis://") + redis::in_words(where) + "/" +
+            return ask(endpoint((tls ? "rediss://" : "redis://") + core::in_words(where) + "/" +
                                 std::to_string(database)));
         };
     return s;
@@ -68,7 +68,7 @@ redis::node_settings member_of(const std::vector<endpoint>& seeds, const redlock
     if (options.credentials)
         s.login = [ask = options.credentials, tls = options.tls.has_value()](
                       const core::address& where) {
-            return ask(endpoint((tls ? "rediss://" : "redis://") + redis::in_words(where)));
+            return ask(endpoint((tls ? "rediss://" : "redis://") + core::in_words(where)));
         };
     return s;
 }

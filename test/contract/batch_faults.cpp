@@ -121,7 +121,7 @@ task fail_to_move(scene& s)
     BOOST_TEST(reported == 1u);
     for (const auto& each : all)
         BOOST_TEST(each.completions() == 1);
-    co_await s.lock(1).acquire(5s); // the lease was given back
+    const lease given_back = co_await s.lock(1).acquire(5s); // the lease was given back
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_cannot_be_moved_fail_and_later_ones_are_served)

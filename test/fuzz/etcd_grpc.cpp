@@ -33,8 +33,7 @@ std::map<stream_id, course> feed(std::string_view bytes, std::size_t piece)
     grpc_calls calls("host:1", false);
     const stream_id unary = calls.begin("/a/B", "question", {});
     const stream_id stream = calls.begin("/a/C", "first", {.more_messages = true});
-    std::string out;
-    calls.take_output(out);
+    calls.take_output();
 
     std::map<stream_id, course> all;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -49,7 +48,7 @@ std::map<stream_id, course> feed(std::string_view bytes, std::size_t piece)
             else
                 c.messages.push_back(each->text);
         }
-        calls.take_output(out);
+        calls.take_output();
         check(good == calls.trouble().empty(), "a reason for each failure");
         if (!good)
             break;

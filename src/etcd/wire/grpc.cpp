@@ -287,11 +287,10 @@ bool grpc_calls::has_output() const noexcept
     return !out_.empty() || nghttp2_session_want_write(session_) != 0;
 }
 
-void grpc_calls::take_output(std::string& to)
+std::string grpc_calls::take_output()
 {
     collect_output();
-    to += out_;
-    out_.clear();
+    return std::exchange(out_, {});
 }
 
 void grpc_calls::collect_output()

@@ -65,8 +65,8 @@ public:
 
     // Whether there is anything to send.
     bool has_output() const noexcept;
-    // Appends all that is to be sent now.
-    void take_output(std::string& to);
+    // All that is to be sent now.
+    std::string take_output();
 
 private:
     struct callbacks;

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/output_buffer.hpp"
 #include "redis/node/connection_schedule.hpp"
 #include "redis/node/greeting.hpp"
 #include "redis/node/inbox.hpp"
 #include "redis/node/node_address.hpp"
 #include "redis/node/node_settings.hpp"
-#include "redis/node/output_buffer.hpp"
 #include "redis/node/reply.hpp"
 
 #include <cstddef>
@@ -91,7 +91,7 @@ private:
     node_address address_;
     greeting greeting_;
     inbox inbox_;
-    output_buffer output_;
+    core::output_buffer output_;
 };
 
 } // namespace holdfast::redis

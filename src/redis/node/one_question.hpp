@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/output_buffer.hpp"
 #include "redis/node/inbox.hpp"
-#include "redis/node/output_buffer.hpp"
 #include "redis/node/reply.hpp"
 
 #include <holdfast/endpoint.hpp>
@@ -78,7 +78,7 @@ private:
     bool logging_in_ = false;
     core::time_point end_ = core::never;
     inbox inbox_;
-    output_buffer output_;
+    core::output_buffer output_;
 };
 
 } // namespace holdfast::redis

@@ -9,12 +9,6 @@ namespace holdfast::redis {
 
 using state = sentinel_query::state;
 
-std::string in_words(const core::address& where)
-{
-    const bool v6 = where.host.find(':') != std::string::npos;
-    return (v6 ? "[" + where.host + "]" : where.host) + ":" + std::to_string(where.port);
-}
-
 primary_search::primary_search(const sentinel_settings& settings, primary_search_owner& owner)
     : settings_(settings),
       owner_(owner)

@@ -13,9 +13,6 @@
 
 namespace holdfast::redis {
 
-// "host:port", with brackets around an IPv6 address.
-std::string in_words(const core::address& where);
-
 class primary_search_owner {
 public:
     virtual void on_found(core::address where, core::time_point now) = 0;

@@ -52,12 +52,6 @@ std::string end_answer(stream_id id, std::string_view code, std::string_view tex
 
 struct connection {
     connection() { BOOST_TEST(calls.receive(frame(settings, 0, 0, ""))); }
-    std::string output()
-    {
-        std::string out;
-        calls.take_output(out);
-        return out;
-    }
     arrival next()
     {
         const auto what = calls.next();
@@ -74,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_call_is_one_framed_message)
 {
     const stream_id call = calls.begin("/a/B", "question", {});
     BOOST_TEST(call == 1);
-    const std::string out = output();
+    const std::string out = calls.take_output();
     BOOST_TEST(out.starts_with("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
     BOOST_TEST(out.ends_with(frame(data, end_stream, 1, "\0\0\0\0\x08question"sv)));
     BOOST_TEST(!calls.has_output());
@@ -83,18 +77,17 @@ BOOST_AUTO_TEST_CASE(a_call_is_one_framed_message)
 BOOST_AUTO_TEST_CASE(a_token_is_sent_and_a_leader_is_demanded)
 {
     calls.begin("/a/B", "", {.token = "t0ken", .needs_leader = true});
-    const std::string with = output();
+    const std::string with = calls.take_output();
     grpc_calls other("host:2379", false);
     other.begin("/a/B", "", {});
-    std::string without;
-    other.take_output(without);
+    const std::string without = other.take_output();
     BOOST_TEST(with.size() > without.size() + 10);
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_is_a_message_and_an_end)
 {
     const stream_id call = calls.begin("/a/B", "question", {});
-    output();
+    calls.take_output();
     const std::string bytes =
         begin_answer(call) + frame(data, 0, call, "\0\0\0\0\x03yes"sv) + end_answer(call, "0");
     for (const char c : bytes) // however it is split
@@ -108,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_answer_is_a_message_and_an_end)
 BOOST_AUTO_TEST_CASE(messages_may_be_split_over_frames_and_share_one)
 {
     const stream_id call = calls.begin("/a/B", "", {.more_messages = true});
-    output();
+    calls.take_output();
     BOOST_TEST(calls.receive(begin_answer(call) +
                              frame(data, 0, call,
                                  "\0\0\0\0\x01"
@@ -122,16 +115,16 @@ BOOST_AUTO_TEST_CASE(messages_may_be_split_over_frames_and_share_one)
 BOOST_AUTO_TEST_CASE(a_call_can_send_more)
 {
     const stream_id call = calls.begin("/a/B", "one", {.more_messages = true});
-    BOOST_TEST(output().ends_with(frame(data, 0, call, "\0\0\0\0\x03one"sv)));
+    BOOST_TEST(calls.take_output().ends_with(frame(data, 0, call, "\0\0\0\0\x03one"sv)));
     calls.send(call, "two");
     BOOST_TEST(calls.has_output());
-    BOOST_TEST(output() == frame(data, 0, call, "\0\0\0\0\x03two"sv));
+    BOOST_TEST(calls.take_output() == frame(data, 0, call, "\0\0\0\0\x03two"sv));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_has_a_status_and_a_reason)
 {
     const stream_id call = calls.begin("/a/B", "", {});
-    output();
+    calls.take_output();
     // Without an answer, the headers are the trailers as well.
     BOOST_TEST(calls.receive(frame(headers, end_headers | end_stream, call,
         "\x88" + literal("grpc-status", "7") + literal("grpc-message", "no rights"))));
@@ -143,12 +136,12 @@ BOOST_AUTO_TEST_CASE(an_error_has_a_status_and_a_reason)
 BOOST_AUTO_TEST_CASE(a_call_that_is_broken_off_has_no_status)
 {
     const stream_id call = calls.begin("/a/B", "", {});
-    output();
+    calls.take_output();
     BOOST_TEST(calls.receive(frame(reset, 0, call, "\0\0\0\x02"sv)));
     BOOST_TEST((next().ended == -1));
 
     const stream_id other = calls.begin("/a/B", "", {});
-    output();
+    calls.take_output();
     BOOST_TEST(
         calls.receive(frame(headers, end_headers | end_stream, other, "\x8d"sv))); // :status 404
     const arrival end = next();
@@ -159,9 +152,9 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_broken_off_has_no_status)
 BOOST_AUTO_TEST_CASE(the_server_may_end_a_call_that_is_still_open_here)
 {
     const stream_id call = calls.begin("/a/B", "one", {.more_messages = true});
-    output();
+    calls.take_output();
     BOOST_TEST(calls.receive(begin_answer(call) + end_answer(call, "14", "no leader")));
-    output();
+    calls.take_output();
     const arrival end = next();
     BOOST_TEST((end.ended == status::unavailable));
     BOOST_TEST(end.text == "no leader");
@@ -172,11 +165,11 @@ BOOST_AUTO_TEST_CASE(the_server_may_end_a_call_that_is_still_open_here)
 BOOST_AUTO_TEST_CASE(nothing_arrives_from_a_cancelled_call)
 {
     const stream_id call = calls.begin("/a/B", "", {.more_messages = true});
-    output();
+    calls.take_output();
     BOOST_TEST(calls.receive(begin_answer(call) + frame(data, 0, call, "\0\0\0\0\x01z"sv)));
     calls.cancel(call);
     BOOST_TEST(calls.receive(frame(data, 0, call, "\0\0\0\0\x01z"sv)));
-    output();
+    calls.take_output();
     BOOST_TEST(!calls.next().has_value());
 }
 
@@ -185,7 +178,7 @@ BOOST_AUTO_TEST_CASE(too_long_and_compressed_messages_end_the_connection)
     for (const std::string_view bad : {"\1\0\0\0\x01z"sv, "\0\xff\xff\xff\xffz"sv}) {
         connection c;
         const stream_id call = c.calls.begin("/a/B", "", {});
-        c.output();
+        c.calls.take_output();
         BOOST_TEST(!c.calls.receive(begin_answer(call) + frame(data, 0, call, bad)));
         BOOST_TEST(c.calls.trouble().starts_with("gRPC: "));
         BOOST_TEST(!c.calls.receive(frame(settings, 0, 0, "")));
@@ -195,8 +188,7 @@ BOOST_AUTO_TEST_CASE(too_long_and_compressed_messages_end_the_connection)
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_http_end_the_connection)
 {
     grpc_calls other("host:2379", false);
-    std::string out;
-    other.take_output(out);
+    other.take_output();
     BOOST_TEST(!other.receive("-ERR unknown command 'PRI'\r\n"));
     BOOST_TEST(!other.trouble().empty());
 }
@@ -204,7 +196,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_http_end_the_connection)
 BOOST_AUTO_TEST_CASE(a_server_that_goes_away_is_told)
 {
     calls.begin("/a/B", "", {});
-    output();
+    calls.take_output();
     BOOST_TEST(!calls.going_away());
     BOOST_TEST(calls.receive(frame(goaway, 0, 0, "\0\0\0\x01\0\0\0\0"sv)));
     BOOST_TEST(calls.going_away());

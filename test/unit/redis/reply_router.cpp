@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(a_taken_lock_ends_its_claim, router_fixture)
     const auto lost = events.pop();
     BOOST_TEST((lost.kind == event_kind::lost));
     BOOST_TEST(lost.tag == 7u);
-    life.release(id, now); // whoever told it may not have deleted the keys
+    life.release(id, now); // the nodes that reported the loss may still have the keys
     run();
     for (model_node& n : nodes)
         BOOST_TEST(n.owner("A", now) == "");

@@ -83,9 +83,7 @@ private:
                 if (next->call == call)
                     return *next;
             }
-            std::string out;
-            calls_.take_output(out);
-            BOOST_REQUIRE(calls_.receive(exchange(out)));
+            BOOST_REQUIRE(calls_.receive(exchange(calls_.take_output())));
         }
     }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::redis {
+namespace holdfast::core {
 
 // The bytes that are still to be sent, in order. Keeps its memory for the next bytes, but not that
 // of a burst.
@@ -34,10 +34,23 @@ public:
     static constexpr std::size_t most_kept = 256 * 1024;
 
 private:
-    void tidy_up();
+    // Bytes that have been sent are removed when there are so many of them, and more than of the
+    // others. So no byte is moved more than once on average.
+    static constexpr std::size_t worth_a_move = 64 * 1024;
+
+    void tidy_up()
+    {
+        if (begin_ == bytes_.size()) {
+            std::string().swap(bytes_); // a burst of renewals is over
+            begin_ = 0;
+        } else if (begin_ > bytes_.size() / 2 && begin_ > worth_a_move) {
+            bytes_.erase(0, begin_);
+            begin_ = 0;
+        }
+    }
 
     std::string bytes_;
     std::size_t begin_ = 0; // the bytes before have been sent; zero if all have
 };
 
-} // namespace holdfast::redis
+} // namespace holdfast::core

@@ -1,13 +1,13 @@
-#include "redis/node/output_buffer.hpp"
+#include "core/output_buffer.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <string>
 
-namespace holdfast::redis {
+namespace holdfast::core {
 namespace {
 
-BOOST_AUTO_TEST_SUITE(redlock_output_buffer)
+BOOST_AUTO_TEST_SUITE(core_output_buffer)
 
 BOOST_AUTO_TEST_CASE(bytes_leave_in_order)
 {
@@ -56,4 +56,4 @@ BOOST_AUTO_TEST_CASE(memory)
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
-} // namespace holdfast::redis
+} // namespace holdfast::core
