@@ -141,6 +141,10 @@ private:
 /// the next one waits at the gate, and holds up all behind it. All processes must use the same
 /// number: a writer with fewer slots does not see the readers in the others.
 ///
+/// `lock_options::max_hold` counts from when the first of the readers that share a slot came in;
+/// one that joins it has what is left. A `shared_lease` cannot be extended: with `renewal::manual`
+/// the reading ends with the ttl of that first reader.
+///
 /// Not reentrant, and without upgrade: a reader that acquires as a writer waits for itself. A
 /// reader that acquires once more may wait behind a writer that waits for it.
 ///

@@ -98,17 +98,11 @@ void shared_lease::start_lost(std::shared_ptr<io::reader_hold> hold, error_handl
     if (auto slot = told.slot(); slot.is_connected())
         slot.assign([number, weak = std::weak_ptr(hold)](asio::cancellation_type) {
             if (const auto alive = weak.lock())
-                asio::post(alive->room->strand, [alive, number] {
-                    if (auto waiting = alive->waiting.extract(number))
-                        waiting.mapped().complete(asio::error::operation_aborted);
-                });
+                asio::post(alive->room->strand,
+                    [alive, number] { alive->room->abandon_loss(*alive, number); });
         });
     asio::post(strand, [hold = std::move(hold), number, told = std::move(told)]() mutable {
-        if (!hold->released && !hold->during->lost) {
-            hold->waiting.emplace(number, std::move(told));
-            return;
-        }
-        told.complete(make_error_code(hold->released ? errc::not_held : errc::lease_lost));
+        hold->room->await_loss(*hold, number, std::move(told));
     });
 }
 
@@ -129,7 +123,7 @@ read_write_lock::read_write_lock(
     locker& owner, holdfast::resource name, lock_options options, std::size_t slots)
 {
     io::check_recipe("read_write_lock", name.name(), max_name_size, options);
-    room_ = std::make_shared<io::reading_room>(owner, name.name(), options, checked_slots(slots));
+    room_ = io::reading_room::make(owner, name.name(), options, checked_slots(slots));
 }
 
 const std::string& read_write_lock::name() const noexcept

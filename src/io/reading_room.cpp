@@ -48,10 +48,12 @@ bool recipe_access::grants(const lock& any) noexcept
     return any.engine_->grants();
 }
 
-void reader_hold::tell(errc why)
+std::shared_ptr<reading_room> reading_room::make(
+    locker& owner, std::string given, const lock_options& options, std::size_t slots)
 {
-    for (auto& [number, told] : std::exchange(waiting, {}))
-        told.complete(make_error_code(why));
+    auto made = std::make_shared<reading_room>(owner, std::move(given), options, slots);
+    registry::of(made->gate().get_executor()).add(*made);
+    return made;
 }
 
 reading_room::reading_room(
@@ -66,6 +68,20 @@ reading_room::reading_room(
     for (std::size_t i = 0; i < slots; ++i)
         locks.push_back(recipe_access::make(owner, slot_name(name, i, "reader"), options));
     locks.push_back(recipe_access::make(owner, name + ":holdfast:gate", options));
+}
+
+reading_room::~reading_room()
+{
+    if (!abandoned_)
+        registry::of(gate().get_executor()).remove(*this);
+}
+
+void reading_room::abandon() noexcept
+{
+    abandoned_ = true;
+    const auto readers_gone = std::exchange(waiting_, {});
+    const auto losses_gone = std::exchange(losses_, {});
+    // Handlers are destroyed here, and with them coroutines, their locks and leases.
 }
 
 void reading_room::arrive(std::uint64_t reader, recipes::patience limit, reader_handler told)
@@ -95,7 +111,7 @@ void reading_room::abandon(std::uint64_t reader)
 void reading_room::leave(
     const std::shared_ptr<reader_hold>& hold, std::optional<release_handler> told)
 {
-    hold->tell(errc::not_held);
+    tell(*hold, errc::not_held);
     visit& during = *hold->during;
     during.inside.erase(hold.get());
     recipes::reader_room::steps wanted;
@@ -113,6 +129,31 @@ void reading_room::leave(
         if (told)
             told->complete(why, outcome);
     });
+}
+
+void reading_room::await_loss(const reader_hold& hold, std::uint64_t number, loss_handler told)
+{
+    if (hold.released)
+        told.complete(make_error_code(errc::not_held));
+    else if (hold.during->lost)
+        told.complete(make_error_code(errc::lease_lost));
+    else
+        losses_.emplace(wait_id{hold.reader, number}, std::move(told));
+}
+
+void reading_room::abandon_loss(const reader_hold& hold, std::uint64_t number)
+{
+    if (auto told = losses_.extract({hold.reader, number}))
+        told.mapped().complete(asio::error::operation_aborted);
+}
+
+void reading_room::tell(const reader_hold& hold, errc why)
+{
+    const auto begin = losses_.lower_bound({hold.reader, 0});
+    auto end = begin;
+    for (; end != losses_.end() && end->first.first == hold.reader; ++end)
+        end->second.complete(make_error_code(why));
+    losses_.erase(begin, end);
 }
 
 void reading_room::perform(const recipes::reader_room::steps& wanted)
@@ -143,7 +184,7 @@ void reading_room::perform(const recipes::reader_room::steps& wanted)
 void reading_room::admit(std::uint64_t reader)
 {
     auto told = waiting_.extract(reader);
-    const auto hold = std::make_shared<reader_hold>(shared_from_this(), visit_, fence_);
+    const auto hold = std::make_shared<reader_hold>(shared_from_this(), visit_, reader, fence_);
     visit_->inside.insert(hold.get());
     told.mapped().complete({}, shared_lease(hold));
 }
@@ -192,8 +233,8 @@ void reading_room::watch(const std::shared_ptr<visit>& which)
             return;
         which->lost = true;
         self->room_.lost(which->number);
-        for (reader_hold* const each : std::set(which->inside))
-            each->shared_from_this()->tell(errc::lease_lost);
+        for (const reader_hold* const each : which->inside)
+            self->tell(*each, errc::lease_lost);
     };
     which->slot.lost(asio::bind_executor(strand, std::move(told)));
 }

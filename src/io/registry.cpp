@@ -1,6 +1,5 @@
 #include "io/registry.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast::io {
@@ -10,14 +9,13 @@ asio::execution_context::id registry::id;
 void registry::add(registrant& r)
 {
     const std::lock_guard lock(mutex_);
-    registrants_.push_back(&r);
+    r.place_ = registrants_.insert(registrants_.end(), &r);
 }
 
 void registry::remove(registrant& r) noexcept
 {
     const std::lock_guard lock(mutex_);
-    registrants_.erase(
-        std::remove(registrants_.begin(), registrants_.end(), &r), registrants_.end());
+    registrants_.erase(r.place_);
 }
 
 // Returns owning pointers, so that none is destroyed before the caller has processed it.
@@ -32,8 +30,8 @@ std::vector<std::shared_ptr<registrant>> registry::alive()
     return all;
 }
 
-// An abandoned engine does not call remove(). Newer versions of Asio shut a context down twice: the
-// second time there is nobody to tell.
+// An abandoned registrant does not call remove(). Newer versions of Asio shut a context down twice:
+// the second time there is nobody to tell.
 void registry::shutdown() noexcept
 {
     const auto all = alive();

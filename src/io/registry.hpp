@@ -4,6 +4,7 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,10 +23,14 @@ public:
 
 protected:
     ~registrant() = default;
+
+private:
+    friend class registry;
+    std::list<registrant*>::iterator place_{};
 };
 
-// The engines of one execution context. It tells them when the context is destroyed. Otherwise an
-// engine and a coroutine that waits for it would keep each other alive.
+// Owners of handlers of one execution context: engines and recipes. It tells them when the context
+// is destroyed. Otherwise an owner and a coroutine that waits for it would keep each other alive.
 class registry final : public asio::execution_context::service {
 public:
     using key_type = registry;
@@ -47,7 +52,7 @@ private:
     void notify_fork(asio::execution_context::fork_event event) override;
 
     std::mutex mutex_;
-    std::vector<registrant*> registrants_;
+    std::list<registrant*> registrants_;
 };
 
 } // namespace holdfast::io

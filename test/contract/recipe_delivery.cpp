@@ -288,6 +288,76 @@ BOOST_AUTO_TEST_CASE(a_signal_may_outlive_the_context_of_a_lease)
     });
 }
 
+// What a coroutine that is never resumed keeps alive.
+using witness = std::shared_ptr<int>;
+using waiter = task (*)(witness, holdfast::locker&, std::string);
+
+task wait_for_a_permit(witness, holdfast::locker& owner, std::string name)
+{
+    const holdfast::semaphore own(owner, name, 1);
+    const lease first = co_await own.acquire(hang_limit);
+    auto next = own.acquire(hang_limit);
+    const lease second = co_await std::move(next);
+}
+
+task wait_to_read(witness, holdfast::locker& owner, std::string name)
+{
+    const read_write_lock own(owner, name);
+    const lease writer = co_await own.acquire(hang_limit);
+    auto part = own.acquire_shared(hang_limit);
+    const shared_lease held = co_await std::move(part);
+}
+
+task read_until_lost(witness, holdfast::locker& owner, std::string name)
+{
+    const read_write_lock own(owner, name);
+    const shared_lease held = co_await own.acquire_shared(hang_limit);
+    auto loss = held.lost();
+    co_await std::move(loss);
+}
+
+task wait_for_all(witness, holdfast::locker& owner, std::string name)
+{
+    const multi_lock own(owner, std::vector<resource>{resource(name), resource(name + ":2")});
+    const multi_lease first = co_await own.acquire(hang_limit);
+    auto next = own.acquire(hang_limit);
+    const multi_lease second = co_await std::move(next);
+}
+
+task hold_all_until_lost(witness, holdfast::locker& owner, std::string name)
+{
+    const multi_lock own(owner, std::vector<resource>{resource(name), resource(name + ":2")});
+    const multi_lease held = co_await own.acquire(hang_limit);
+    auto loss = held.lost();
+    co_await std::move(loss);
+}
+
+task wait_to_lead(witness, holdfast::locker& owner, std::string name)
+{
+    const holdfast::lock same(owner, name);
+    const lease leader = co_await same.acquire(hang_limit);
+    const election own(owner, name);
+    auto led = own.run([](lease&) -> task { co_return; });
+    co_await std::move(led);
+}
+
+BOOST_AUTO_TEST_CASE(coroutines_that_own_their_recipe_are_destroyed_with_their_context)
+{
+    for (const waiter each : {&wait_for_a_permit, &wait_to_read, &read_until_lost, &wait_for_all,
+             &hold_all_until_lost, &wait_to_lead}) {
+        const auto kept = std::make_shared<int>();
+        {
+            asio::io_context io;
+            holdfast::locker locker(io.get_executor(), any_backend());
+            asio::co_spawn(io, each(kept, locker, unique_name()), asio::detached);
+            io.run_for(100ms);
+            BOOST_TEST(locker.stats().held >= 1u);
+            BOOST_TEST(kept.use_count() == 2);
+        }
+        BOOST_TEST(kept.use_count() == 1);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
