@@ -24,6 +24,7 @@ constexpr described<locker_stats, std::uint64_t> counters[] = {
     {"holdfast_acquired_total", "Leases given to callers.", &locker_stats::acquired},
     {"holdfast_handed_over_total", "Leases transferred from one local holder to the next.",
         &locker_stats::handed_over},
+    {"holdfast_resumed_total", "Leases taken again while they lingered.", &locker_stats::resumed},
     {"holdfast_attempts_total", "Attempts made at the nodes.", &locker_stats::attempts},
     {"holdfast_contended_total", "Attempts refused because others held the resource.",
         &locker_stats::contended},
@@ -39,6 +40,7 @@ constexpr described<locker_stats, std::uint64_t> counters[] = {
 
 constexpr described<locker_stats, std::size_t> gauges[] = {
     {"holdfast_held", "Leases held now.", &locker_stats::held},
+    {"holdfast_lingering", "Leases kept now for the next acquire.", &locker_stats::lingering},
     {"holdfast_waiting", "Acquire calls that wait now.", &locker_stats::waiting},
     {"holdfast_asking", "Attempts under way now.", &locker_stats::asking},
     {"holdfast_asking_limit", "The limit of attempts under way.", &locker_stats::asking_limit},

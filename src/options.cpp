@@ -50,6 +50,7 @@ core::lease_params core::terms_of(const lock_options& o)
     t.min_hold_ms = static_cast<std::uint32_t>(o.min_hold.count());
     t.handoff_time = o.handoff_time ? core::duration(*o.handoff_time) : core::duration(o.ttl) / 4;
     t.handoff_limit = o.handoff_limit;
+    t.linger_ms = static_cast<std::uint32_t>(o.linger.count());
     t.polling_window_ms = static_cast<std::uint16_t>(o.polling_window.count());
     t.renews = o.renewal == renewal::automatic;
     t.fails_fast = o.fail_fast;
@@ -79,6 +80,10 @@ void check(const lock_options& o)
         check_range("guard", *o.guard, 0ms, o.ttl);
     if (o.handoff_time)
         check_range("handoff_time", *o.handoff_time, 0ms, longest_ttl);
+    check_range("linger", o.linger, 0ms, longest_ttl);
+    if (o.linger != 0ms && o.min_hold != 0ms)
+        reject("linger is " + in_ms(o.linger) + " and min_hold is " + in_ms(o.min_hold) +
+               "; one of them must be 0, because a lease with min_hold has only one holder");
     check_range("polling_window", o.polling_window, 0ms, longest_polling_window);
     if (o.max_waiters == 0)
         reject("max_waiters is 0; it must be at least 1");

@@ -30,7 +30,7 @@ constexpr const char* stock = "stock";
 
 struct settings {
     std::string how = "batch", shop;
-    std::size_t concurrency = 256, length = 1000, warm_up = 300;
+    std::size_t concurrency = 256, length = 1000, warm_up = 300, linger = 0;
     std::vector<std::string> nodes;
 };
 
@@ -39,7 +39,7 @@ struct market {
         : wanted(given),
           io(context),
           locker(io.get_executor(), holdfast::redlock({given.nodes.begin(), given.nodes.end()})),
-          lock(locker, "orders"),
+          lock(locker, "orders", {.linger = std::chrono::milliseconds(given.linger)}),
           shop(io,
               static_cast<std::uint16_t>(std::stoul(given.shop.substr(given.shop.rfind(':') + 1))))
     {}
@@ -122,7 +122,8 @@ void run(int argc, char** argv)
         "batch, lease or script")("shop", po::value(&wanted.shop)->required()->value_name("URL"),
         "the server with the stock")("concurrency", number(wanted.concurrency), "orders in flight")(
         "length", number(wanted.length), "milliseconds that are measured")(
-        "warm-up", number(wanted.warm_up), "milliseconds before the measurement");
+        "warm-up", number(wanted.warm_up), "milliseconds before the measurement")(
+        "linger", number(wanted.linger), "milliseconds, of the lock");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
     if (wanted.how != "batch" && wanted.how != "lease" && wanted.how != "script")

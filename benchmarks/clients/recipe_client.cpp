@@ -42,16 +42,24 @@ using nothing = asio::awaitable<void>;
 struct settings {
     std::string how = "lock";
     std::size_t concurrency = 64, length = 1000, warm_up = 300;
-    std::size_t members = 3, permits = 8, resources = 0, work_us = 0;
-    bool shared = false;
+    std::size_t members = 3, permits = 8, resources = 0, work_us = 0, linger = 0;
+    bool shared = false, fenced = false;
     std::vector<std::string> nodes;
 };
+
+holdfast::backend store_of(const settings& given)
+{
+    holdfast::redlock_options options;
+    options.fencing = given.fenced ? holdfast::fencing::on : holdfast::fencing::off;
+    options.fence.first_deployment = true;
+    return holdfast::redlock({given.nodes.begin(), given.nodes.end()}, options);
+}
 
 struct field {
     field(const settings& given, asio::io_context& context)
         : wanted(given),
           io(context),
-          locker(io.get_executor(), holdfast::redlock({given.nodes.begin(), given.nodes.end()})),
+          locker(io.get_executor(), store_of(given)),
           permits(locker, "recipes:calls", given.permits, patient()),
           book(locker, "recipes:book", patient()),
           mine(std::to_string(std::random_device()()))
@@ -61,6 +69,12 @@ struct field {
     {
         lock_options options;
         options.wait = holdfast::forever;
+        return options;
+    }
+    lock_options of_lock() const
+    {
+        lock_options options = patient();
+        options.linger = std::chrono::milliseconds(wanted.linger);
         return options;
     }
 
@@ -106,7 +120,7 @@ struct place {
     field& all;
     const std::size_t number;
     asio::steady_timer timer{all.io};
-    holdfast::lock own{all.locker, own_name(), field::patient()};
+    holdfast::lock own{all.locker, own_name(), all.of_lock()};
     holdfast::election office{own};
 };
 
@@ -250,7 +264,9 @@ void run(int argc, char** argv)
         number(wanted.members), "of in_turn and multi_lock")("resources", number(wanted.resources),
         "that all members are from; 0: one for each member")("permits", number(wanted.permits),
         "of the semaphore")("work", number(wanted.work_us), "microseconds of work under the lease")(
-        "shared", po::bool_switch(&wanted.shared), "all want the same resource");
+        "shared", po::bool_switch(&wanted.shared), "all want the same resource")("linger",
+        number(wanted.linger), "milliseconds, of lock, hold and run")(
+        "fenced", po::bool_switch(&wanted.fenced), "with fencing tokens");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
     if (ways.count(wanted.how) == 0)

@@ -18,6 +18,7 @@ import plots
 import recipes
 import report
 import rows
+import sticky
 from programs import Nodes, peers
 
 
@@ -77,7 +78,7 @@ def write(folder, plan, all_rows, table, all_curves, draw):
 
 def row_numbers(text):
     numbers = {int(word) for word in text.split(",")}
-    if not numbers <= {*range(1, 15), 19, 21, *recipes.ROWS}:
+    if not numbers <= {*range(1, 15), *range(19, 22), *recipes.ROWS}:
         raise ValueError
     return numbers
 
@@ -109,7 +110,7 @@ def main():
         all_rows, table = rows.rows_1_to_3(plan)
     for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
                             (11, rows.threads), (19, orders.row_19),
-                            (21, rows.row_21),
+                            (20, sticky.row_20), (21, rows.row_21),
                             *((number, recipes.measured(number)) for number in recipes.ROWS)):
         if plan.wants(number):
             say(begin, f"row {number}")

@@ -6,10 +6,10 @@ from programs import Nodes, Running, interleaved
 BUYERS = 256
 
 
-def rate(plan, nodes, how, processes):
+def rate(plan, nodes, how, processes, buyers=BUYERS, **more):
     """Orders per second of so many processes together."""
-    options = {"how": how, "shop": nodes.servers[5], "concurrency": BUYERS // processes,
-               "length": plan.run_ms}
+    options = {"how": how, "shop": nodes.servers[5], "concurrency": buyers // processes,
+               "length": plan.run_ms, **more}
     clients = [Running([str(plan.build / "benchmarks" / "order_client")], nodes.servers[:5], options)
                for _ in range(processes)]
     results = [client.result() for client in clients]

@@ -69,6 +69,30 @@ struct lock_options {
     /// less the drift is left of the lease. Default: ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 
+    /// How long the locker keeps the lease after a release, if no other waiter of the locker wants
+    /// it: it lingers. The next acquire within this time gets it at once, without a request to the
+    /// store, as a lease of its own, with a larger fencing token if there are tokens. For resources
+    /// that one process locks again and again. 0: off. At most 24 h. Not with `min_hold`.
+    ///
+    /// `lease::release()` then completes at once with `release_outcome::released`: the lease has
+    /// ended for its holder, and was held until then; its key stays with the locker. The locker
+    /// renews it under `renewal::automatic`, and not under `renewal::manual`. Nobody uses it, so
+    /// nobody is told if it is lost: the next acquire asks the store as usual. It is given back
+    /// when the time is over, and at once by `drain()` and `close()`; after a crash it ends with
+    /// its ttl. A lease of which less than `guard` is left is not given to anybody.
+    ///
+    /// Another process that waits in the store's queue is noticed at once, and the resource is
+    /// handed to it as in a release: Redis nodes and etcd tell the locker. If such a notice is
+    /// lost, the locker notices at its next renewal, a third of the ttl later at most. Clients
+    /// without a place in the queue wait until the time is over: other Redlock clients, lockers
+    /// whose node user lacks the rights for the queue, lockers of `memory()`. While the lease is
+    /// used again and again, `handoff_limit` and `handoff_time` count the acquires in a row as
+    /// transfers, and give others their turn. With a `handoff_limit` of 0 nothing lingers.
+    ///
+    /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
+    /// one, it is released first. The `linger` that counts is that of the lease that was released.
+    std::chrono::milliseconds linger{0};
+
     /// How long the resource is left to polling clients now and then, while it changes hands
     /// without a pause among the waiters of this locker or among the processes in the backend's
     /// queue. Polling clients have no place in that queue (other Redlock clients, or a locker whose

@@ -48,6 +48,7 @@ struct node_stats {
 struct locker_stats {
     std::uint64_t acquired = 0;    ///< leases given to callers
     std::uint64_t handed_over = 0; ///< of these: transferred from one local holder to the next
+    std::uint64_t resumed = 0;     ///< of these: taken again while they lingered
     std::uint64_t attempts = 0;    ///< attempts made at the backend
     std::uint64_t contended = 0;   ///< attempts refused because others held the resource
     std::uint64_t unreachable = 0; ///< attempts that failed otherwise, mostly for lack of answers
@@ -55,6 +56,7 @@ struct locker_stats {
     std::uint64_t released = 0;    ///< leases released by their holders
     std::uint64_t lost = 0;        ///< leases that ended while they were still held
     std::size_t held = 0;          ///< leases held now
+    std::size_t lingering = 0;     ///< leases kept now for the next acquire: `lock_options::linger`
     std::size_t waiting = 0;       ///< acquire calls that wait now
     std::size_t asking = 0;        ///< attempts under way now
     std::size_t asking_limit = 0;  ///< the limit of `asking`; follows how quickly nodes answer

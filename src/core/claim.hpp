@@ -50,6 +50,7 @@ enum class event_kind : std::uint8_t {
     lost,              // a granted claim is lost, regardless of its validity
     released,          // answers release(): `outcome`
     no_remote_waiters, // answers probe_waiters(): no other process waits for the resource
+    remote_waiters,    // after report_waiters(): other processes wait for the resource
     free_hint,         // answers watch(): the resource may be free from `free_at` on, or `reason`
 };
 

@@ -12,9 +12,16 @@
 namespace holdfast::core {
 
 // A claim at the backend, whose events have the id of this slot: an attempt at first, then the
-// lease that comes of it. `contest` owns it while it asks, `held_leases` from its grant on.
+// lease that comes of it. `contest` owns it while it asks, `held_leases` from its grant on, and
+// `lingering_leases` while it lingers.
 struct claim_slot {
-    enum class stage : std::uint8_t { asking, held, ended, releasing };
+    enum class stage : std::uint8_t {
+        asking,
+        held,
+        ended,
+        releasing,
+        lingering, // its holder is done, the next local wait may have it
+    };
 
     stage now = stage::asking;
     attempt_load counts_as = attempt_load::none;
@@ -34,6 +41,13 @@ inline time_point rests_until(const claim_slot& lease) noexcept
 }
 
 using claim_slots = slot_map<claim_slot>;
+
+// Whether there is this lease, and it lingers.
+inline bool lingers(const claim_slots& slots, slot_id lease) noexcept
+{
+    const claim_slot* const s = slots.find(lease);
+    return s != nullptr && s->now == claim_slot::stage::lingering;
+}
 
 // Whether an attempt or a lease with the first terms can also serve a wait with the second.
 inline bool same_claim(const lease_params& a, const lease_params& b) noexcept

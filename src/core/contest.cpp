@@ -67,7 +67,8 @@ slot_id contest::acquire(std::uint64_t tag, std::string_view resource, const lea
 
     const slot_id queue = queues_.open(resource);
     const wait_queue& q = queues_.at(queue);
-    if (asks_once && (q.first != 0 || q.holder != 0)) { // a single attempt stays behind the queue
+    const bool is_held = q.holder != 0 && !lingers(slots_, q.holder);
+    if (asks_once && (q.first != 0 || is_held)) { // a single attempt stays behind the queue
         report_.wait_ended(tag, once ? errc{} : errc::contended);
         report_.notes().wait_failed(tag, resource, errc::contended, once, now);
         return 0;
@@ -169,8 +170,11 @@ void contest::refused(const backend_event& event, time_point now)
 
 void contest::parked(slot_id attempt) noexcept
 {
-    if (claim_slot* const s = slots_.find(attempt))
-        line_.park(s->counts_as);
+    claim_slot* const s = slots_.find(attempt);
+    if (s == nullptr)
+        return;
+    line_.park(s->counts_as);
+    queues_.at(s->queue).turns.note_waiters();
 }
 
 void contest::hinted(const backend_event& event, time_point now)
@@ -305,7 +309,7 @@ void contest::ask(slot_id queue, time_point now)
     q.asking = attempt;
     report_.attempted();
     claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
-    terms.others_follow = q.first != q.last || q.turns.any();
+    terms.others_follow = q.first != q.last || q.turns.any() || w.terms.linger_ms != 0;
     terms.polling = polling_of(w.terms);
     if (!w.once && line_.has_room_to_park())
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;

@@ -108,7 +108,7 @@ void held_leases::forget(slot_id lease)
 errc held_leases::must_stop(slot_id lease) const noexcept
 {
     const claim_slot* const s = slots_.find(lease);
-    if (s == nullptr || s->now == stage::releasing || s->now == stage::asking)
+    if (s == nullptr || (s->now != stage::held && s->now != stage::ended))
         return errc::not_held;
     return s->keeper.where() == phase::kept ? errc{} : errc::lease_lost;
 }

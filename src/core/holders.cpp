@@ -11,7 +11,8 @@ holders::holders(backend_core& backend, claim_slots& slots, wait_queues& queues,
       queues_(queues),
       waits_(waits),
       report_(outcomes),
-      leases_(slots)
+      leases_(slots),
+      lingering_(slots)
 {}
 
 void holders::install(
@@ -39,9 +40,8 @@ bool holders::release(slot_id lease, std::uint64_t tag, time_point now)
         return true;
     }
     note_release(lease, now);
-    if (rest(lease, now) || hand_over(lease, now)) {
+    if (goes_on(lease, now)) {
         report_.released(tag, release_outcome::released);
-        leases_.forget(lease);
     } else {
         slots_[lease].release_tag = tag;
         give_back(lease, now);
@@ -56,12 +56,26 @@ bool holders::drop(slot_id lease, time_point now)
         return false;
     if (leases_.is_held(lease)) {
         note_release(lease, now);
-        if (!rest(lease, now) && !hand_over(lease, now))
-            give_back(lease, now);
+        if (goes_on(lease, now))
+            return true;
+        give_back(lease, now);
     } else {
         report_.gone(lease);
     }
     leases_.forget(lease);
+    return true;
+}
+
+bool holders::resume(slot_id wait, time_point now)
+{
+    const core::wait* const w = queues_.find_wait(wait);
+    const slot_id lease = w != nullptr ? queues_.at(w->queue).holder : 0;
+    if (!lingers(slots_, lease))
+        return false;
+    if (lingering_.service(lease, now).over || !hand_over(lease, now))
+        stop_lingering(lease, now);
+    else
+        leases_.forget(lease);
     return true;
 }
 
@@ -82,7 +96,7 @@ holders::extension holders::extend(slot_id lease, time_point now)
 void holders::confirmed(slot_id lease, const validity& to, time_point now)
 {
     const auto confirmation = leases_.confirm(lease, to, now);
-    if (confirmation.renewed)
+    if (confirmation.renewed || lingering_.confirm(lease, to, now))
         report_.renewed();
     if (confirmation.extended)
         report_.extended(lease, errc{});
@@ -90,10 +104,14 @@ void holders::confirmed(slot_id lease, const validity& to, time_point now)
 
 void holders::lost(slot_id lease, time_point now)
 {
-    if (leases_.is_held(lease))
+    if (leases_.is_held(lease)) {
         lose(lease, true, now);
-    else if (const auto resting = resting_.take(lease))
+    } else if (lingers(slots_, lease)) { // there is no work to be told
+        queues_.at(slots_[lease].queue).turns.lost(now);
+        stop_lingering(lease, now);
+    } else if (const auto resting = resting_.take(lease)) {
         end_rest(*resting, now);
+    }
 }
 
 void holders::released(slot_id lease, release_outcome outcome)
@@ -111,6 +129,14 @@ void holders::nobody_waits(slot_id lease) noexcept
         queues_.at(slots_[lease].queue).turns.nobody_waits();
 }
 
+void holders::others_wait(slot_id lease, time_point now)
+{
+    if (lingers(slots_, lease))
+        stop_lingering(lease, now);
+    else if (leases_.is_held(lease))
+        queues_.at(slots_[lease].queue).turns.note_waiters();
+}
+
 void holders::service_due(time_point now)
 {
     due_renewals_.clear();
@@ -118,10 +144,25 @@ void holders::service_due(time_point now)
         if (service(lease, now))
             due_renewals_.push_back(slots_[lease].claim);
     }
+    service_lingering(now);
     if (!due_renewals_.empty())
         backend_.renew(due_renewals_, false, now);
     while (const auto over = resting_.take_due(now))
         end_rest(*over, now);
+}
+
+void holders::service_lingering(time_point now)
+{
+    while (const slot_id lease = lingering_.next_due(now)) {
+        const lingering_leases::due due = lingering_.service(lease, now);
+        if (due.over) {
+            stop_lingering(lease, now);
+        } else if (due.renew) {
+            const claim_id claim = slots_[lease].claim;
+            due_renewals_.push_back(claim);
+            backend_.queue().report_waiters(claim, now); // an earlier report may have been lost
+        }
+    }
 }
 
 void holders::close()
@@ -131,8 +172,28 @@ void holders::close()
         backend_.cleanup().leave(resting->claim);
 }
 
+// The holder is done. The claim rests, has the next holder, or lingers. False if it does none of
+// these: then the holder still has the lease.
+bool holders::goes_on(slot_id lease, time_point now)
+{
+    if (rest(lease, now) || hand_over(lease, now)) {
+        leases_.forget(lease);
+        return true;
+    }
+    return linger(lease, now);
+}
+
+// The lease ends for its holder, if there is one. What follows for the claim is up to the caller.
+void holders::take_from_holder(slot_id lease)
+{
+    if (lingers(slots_, lease))
+        return lingering_.end(lease);
+    leases_.end(lease, stage::releasing);
+    report_.gone(lease);
+}
+
 // Transfers a lease to the next waiter, without requests to the nodes. False if that is impossible:
-// then the holder still has the lease.
+// then the holder still has the lease, or it lingers.
 bool holders::hand_over(slot_id lease, time_point now)
 {
     const claim_slot& from = slots_[lease];
@@ -144,6 +205,7 @@ bool holders::hand_over(slot_id lease, time_point now)
         return false; // the key has less than one ttl left
     const validity granted = from.keeper.granted();
     local_turns& turns = queues_.at(from.queue).turns;
+    const bool would_know = backend_.queue().reports_waiters(from.claim);
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
     if (turns.time_is_up(terms, now) ||
@@ -152,8 +214,8 @@ bool holders::hand_over(slot_id lease, time_point now)
         !backend_.can_transfer(from.claim))
         return false;
 
-    leases_.end(lease, stage::releasing);
-    report_.gone(lease);
+    const bool lingered = lingers(slots_, lease);
+    take_from_holder(lease);
     const slot_id next = slots_.take();
     claim_slot& to = slots_[next];
     to = claim_slot{};
@@ -162,19 +224,53 @@ bool holders::hand_over(slot_id lease, time_point now)
     to.terms = terms;
     const auto fence = backend_.transfer(to.claim, next);
     turns.pass();
-    if (turns.should_probe(terms))
+    if (would_know)
+        turns.nobody_waits();
+    else if (turns.should_probe(terms))
         backend_.queue().probe_waiters(to.claim, now);
-    report_.handed_over();
+    lingered ? report_.resumed() : report_.handed_over();
     install(next, granted, fence, now);
     return true;
 }
 
-// Gives a held lease back to the backend. Renewal stops first, so none can follow the release.
+// The lease stays in this process for the next wait. False if it must go back: the turns of this
+// process need a waiter to end them, so others that wait would get none.
+bool holders::linger(slot_id lease, time_point now)
+{
+    const claim_slot& s = slots_[lease];
+    const wait_queue& q = queues_.at(s.queue);
+    const bool is_for_others = q.turns.others_wait() || s.terms.handoff_limit == 0;
+    if (s.terms.linger_ms == 0 || !lets_linger_ || q.first != 0 || is_for_others ||
+        s.keeper.where() != lease_keeper::phase::kept || !backend_.can_transfer(s.claim))
+        return false;
+    take_from_holder(lease);
+    lingering_.begin(
+        lease, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
+    if (!backend_.queue().reports_waiters(s.claim))
+        backend_.queue().report_waiters(s.claim, now);
+    return true;
+}
+
+void holders::stop_lingering(slot_id lease, time_point now)
+{
+    give_back(lease, now);
+    leases_.forget(lease);
+}
+
+void holders::end_lingering(time_point now)
+{
+    lets_linger_ = false;
+    for (std::uint32_t i = 0; lingering_.count() != 0 && i < slots_.capacity(); ++i) {
+        if (const slot_id id = slots_.id_at(i); lingers(slots_, id))
+            stop_lingering(id, now);
+    }
+}
+
+// Gives a lease back to the backend. Renewal stops first, so none can follow the release.
 void holders::give_back(slot_id lease, time_point now)
 {
     const claim_slot& s = slots_[lease];
-    leases_.end(lease, stage::releasing);
-    report_.gone(lease);
+    take_from_holder(lease);
     const wait* const next = queues_.first_of(s.queue);
     if (next != nullptr && queues_.at(s.queue).turns.time_is_up(next->terms, now))
         backend_.queue().leave_open(s.claim);

@@ -18,7 +18,7 @@ struct lease_params {
     std::chrono::milliseconds max_hold{};
     duration handoff_time{};
     std::size_t handoff_limit = 0;
-    std::uint32_t min_hold_ms = 0;
+    std::uint32_t min_hold_ms = 0, linger_ms = 0;
     std::uint16_t polling_window_ms = 0;
     bool renews = true;
     bool fails_fast = false;

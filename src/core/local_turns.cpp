@@ -21,6 +21,7 @@ void local_turns::end() noexcept
 {
     passed_ = 0;
     since_ = long_ago;
+    others_wait_ = false;
 }
 
 duration local_turns::take_window(const polling_params& polling, time_point now) noexcept

@@ -26,7 +26,15 @@ public:
     // Others get their turn now.
     void end() noexcept;
     // No other process waits: more local turns keep nobody waiting.
-    void nobody_waits() noexcept { passed_ = 0; }
+    void nobody_waits() noexcept
+    {
+        passed_ = 0;
+        others_wait_ = false;
+    }
+    // Other processes wait, or did so when this one asked.
+    void note_waiters() noexcept { others_wait_ = true; }
+    // Whether that was noted since the last end().
+    bool others_wait() const noexcept { return others_wait_; }
 
     bool any() const noexcept { return passed_ > 0; }
     // Whether to ask now if others wait: early enough before the turns are used up.
@@ -49,6 +57,7 @@ private:
     std::size_t passed_ = 0;             // how many local holders have followed
     time_point since_ = long_ago;        // local holders have followed one another since then
     time_point closed_since_ = long_ago; // since then all pauses were too short to poll in
+    bool others_wait_ = false;
 };
 
 } // namespace holdfast::core

@@ -27,7 +27,10 @@ slot_id locker_core::acquire(std::uint64_t tag, std::string_view resource,
     const lease_params& terms, std::chrono::milliseconds wait, bool once, time_point now)
 {
     const slot_id added = contest_.acquire(tag, resource, terms, wait, once, now);
-    if (added != 0)
+    if (added == 0)
+        return 0;
+    absorb(now); // the lease may have ended unnoticed while it lingers
+    if (holders_.resume(added, now))
         absorb(now);
     return added;
 }
@@ -69,7 +72,7 @@ errc locker_core::extend(slot_id lease, time_point now)
 
 void locker_core::drain(std::chrono::milliseconds limit, time_point now)
 {
-    end_waits(now);
+    stop_granting(now);
     closing_.drain(later(now, limit));
     if (closing_.stops_holders(now))
         holders_.stop(now);
@@ -80,7 +83,7 @@ void locker_core::close(time_point now)
 {
     if (closing_.begun())
         return;
-    end_waits(now);
+    stop_granting(now);
     closing_.begin();
     holders_.close();
     holders_.stop(now);
@@ -126,6 +129,7 @@ void locker_core::add_to(locker_stats& stats) const
 {
     stats = report_.counts();
     stats.held = leases().count();
+    stats.lingering = holders_.lingering();
     contest_.add_to(stats);
     stats.nodes = backend_.nodes().stats();
     stats.store = backend_.about().name;
@@ -184,18 +188,22 @@ void locker_core::handle(const backend_event& event, time_point now)
     case event_kind::no_remote_waiters:
         holders_.nobody_waits(event.tag);
         break;
+    case event_kind::remote_waiters:
+        holders_.others_wait(event.tag, now);
+        break;
     case event_kind::free_hint:
         contest_.hinted(event, now);
         break;
     }
 }
 
-void locker_core::end_waits(time_point now)
+void locker_core::stop_granting(time_point now)
 {
     if (closing_.drains())
         return;
     notes().note({.kind = event::type::closing, .level = event_level::info}, now);
     contest_.end_all(now);
+    holders_.end_lingering(now);
 }
 
 } // namespace holdfast::core

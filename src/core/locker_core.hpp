@@ -76,7 +76,7 @@ private:
     void absorb(time_point now); // handles the backend's events, then admits attempts
     void handle(const backend_event& event, time_point now);
     void end_without_leases(time_point now);
-    void end_waits(time_point now);
+    void stop_granting(time_point now);
 
     backend_core& backend_;
     report report_;

@@ -18,6 +18,13 @@ public:
     // Whether the answer to a probe is still to come.
     virtual bool is_probing(claim_id) const noexcept { return false; }
 
+    // From now on, tells when other processes wait for the resource of a claim: `remote_waiters`
+    // follows once, at once if some wait already. A hint, which may be lost; so this may be called
+    // again.
+    virtual void report_waiters(claim_id, time_point) {}
+    // Whether `remote_waiters` is still to come if others wait.
+    virtual bool reports_waiters(claim_id) const noexcept { return false; }
+
     // To be called before the release of a granted claim. The turns have lasted so long that
     // polling clients are due a window.
     virtual void leave_open(claim_id) {}

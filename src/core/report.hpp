@@ -34,6 +34,7 @@ public:
         ++(reason == errc::contended ? counts_.contended : counts_.unreachable);
     }
     void handed_over() noexcept { ++counts_.handed_over; }
+    void resumed() noexcept { ++counts_.resumed; }
     void renewed() noexcept { ++counts_.renewals; }
     void given_up() noexcept { ++counts_.released; } // by its holder
     void lost() noexcept { ++counts_.lost; }

@@ -202,6 +202,7 @@ void claim_course::left(core::claim_id id, bool deleted, time_point now)
     deadlines_.set(id, core::never);
     sessions_[c.session].users().leave(now);
     watches_.leave(c.place.queue(), id, now);
+    watches_.end_report(id, members_.is_up() ? &members_.current() : nullptr);
     desk_.ended(id, c);
     claims_.give_back(id);
 }

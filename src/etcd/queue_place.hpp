@@ -26,6 +26,7 @@ public:
     const std::string& queue() const noexcept { return queue_; }
     const std::string& key() const noexcept { return key_; }
     wire::key_range keys() const { return wire::keys_with(queue_); }
+    bool is_in_queue(std::string_view key) const noexcept;
     // How many keys to ask for; 0: all.
     std::int64_t limit() const noexcept { return limit_; }
 
@@ -43,8 +44,6 @@ public:
     state where() const noexcept;
 
 private:
-    bool is_in_queue(std::string_view key) const noexcept;
-
     // More are asked for only if so many wait.
     static constexpr std::int64_t first_limit = 128;
 

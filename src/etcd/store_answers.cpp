@@ -2,6 +2,7 @@
 
 #include "etcd/wire/messages.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::etcd_store {
@@ -254,6 +255,8 @@ void store_answers::failed(
 
 void store_answers::watched(const wire::watch_reply& reply, time_point now)
 {
+    if (const core::claim_id holder = watches_.reported_to(reply); holder != 0)
+        return waited(holder, reply);
     const core::claim_id id = watches_.claim_of(reply);
     claim* const c = claims_.find(id);
     if (reply.canceled) {
@@ -275,6 +278,19 @@ void store_answers::watched(const wire::watch_reply& reply, time_point now)
         return;
     }
     course_.deleted(id, *c, reply.deletions, now);
+}
+
+// Others have put keys into the queue of a claim, or it is not watched any more: then they may.
+void store_answers::waited(core::claim_id holder, const wire::watch_reply& reply)
+{
+    const claim& c = claims_[holder];
+    const bool others = std::any_of(reply.puts.begin(), reply.puts.end(),
+        [&c](const std::string& key) { return c.place.is_in_queue(key); });
+    if (!others && !reply.canceled)
+        return;
+    watches_.end_report(holder, reply.canceled ? nullptr : &members_.current());
+    if (c.now == stage::held)
+        course_.report({.kind = core::event_kind::remote_waiters, .tag = c.tag});
 }
 
 void store_answers::kept_alive(std::size_t i, const wire::lease_reply& reply, time_point now)

@@ -39,6 +39,7 @@ private:
     void listed(const request& r, const wire::list_reply& reply, core::time_point now);
     void failed(const request& r, const failure& f, const std::string& text, core::time_point now);
     void watched(const wire::watch_reply& reply, core::time_point now);
+    void waited(core::claim_id holder, const wire::watch_reply& reply);
     void kept_alive(std::size_t session, const wire::lease_reply& reply, core::time_point now);
     bool accept(const wire::reply_header& header, std::int64_t floor, core::time_point now);
 

@@ -7,6 +7,7 @@
 #include "etcd/claim_table.hpp"
 #include "etcd/members.hpp"
 #include "etcd/session_keeper.hpp"
+#include "etcd/watches.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,7 +18,31 @@ namespace holdfast::etcd_store {
 // The queue is the store itself. Nobody polls, so nobody needs a window.
 class store_queue final : public core::remote_queue {
 public:
+    // All of these outlive it.
+    store_queue(const claim_table& claims, watches& queues, members& servers) noexcept
+        : claims_(claims),
+          watches_(queues),
+          members_(servers)
+    {}
+
+    // core::remote_queue
     bool is_usable() const noexcept override { return true; }
+    void report_waiters(core::claim_id id, core::time_point) override
+    {
+        const claim* const c = claims_.find(id);
+        if (c != nullptr && members_.is_up())
+            watches_.report_puts(
+                c->place.queue(), id, c->place.created() + 1, members_.current());
+    }
+    bool reports_waiters(core::claim_id id) const noexcept override
+    {
+        return watches_.reports_puts(id);
+    }
+
+private:
+    const claim_table& claims_;
+    watches& watches_;
+    members& members_;
 };
 
 class member_nodes final : public core::store_nodes {

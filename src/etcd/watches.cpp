@@ -12,11 +12,41 @@ void watches::watch(const std::string& queue, core::slot_id claim, std::int64_t 
         return;
     found->second.id = ++last_id_; // 0 would let the server choose
     names_.emplace(last_id_, queue);
-    const std::string request = wire::watch_deletions(wire::keys_with(queue), start, last_id_);
+    send(wire::watch_deletions(wire::keys_with(queue), start, last_id_), by);
+}
+
+void watches::send(const std::string& request, channel& by)
+{
     if (call_ == 0)
         call_ = by.begin(wire::watch_path, request, true, true);
     else
         by.calls().send(call_, request);
+}
+
+void watches::report_puts(
+    const std::string& queue, core::slot_id claim, std::int64_t start, channel& by)
+{
+    if (!reports_.emplace(claim, last_id_ + 1).second)
+        return;
+    reporting_.emplace(++last_id_, claim);
+    send(wire::watch_puts(wire::keys_with(queue), start, last_id_), by);
+}
+
+void watches::end_report(core::slot_id claim, channel* by)
+{
+    const auto found = reports_.find(claim);
+    if (found == reports_.end())
+        return;
+    if (by != nullptr && call_ != 0)
+        by->calls().send(call_, wire::cancel_watch(found->second));
+    reporting_.erase(found->second);
+    reports_.erase(found);
+}
+
+core::slot_id watches::reported_to(const wire::watch_reply& reply) const
+{
+    const auto found = reporting_.find(reply.watch);
+    return found == reporting_.end() ? 0 : found->second;
 }
 
 void watches::join(const std::string& queue, core::slot_id claim)
@@ -41,6 +71,8 @@ void watches::ended()
     queues_.clear();
     names_.clear();
     unused_.clear();
+    reports_.clear();
+    reporting_.clear();
 }
 
 core::slot_id watches::claim_of(const wire::watch_reply& reply) const

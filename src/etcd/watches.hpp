@@ -24,6 +24,15 @@ public:
     // The claim has ended.
     void leave(const std::string& queue, core::slot_id claim, core::time_point now);
 
+    // The claim wants to know of keys that are put into its queue, from the revision `start` on,
+    // until end_report(). `by`: null if no member is connected.
+    void report_puts(
+        const std::string& queue, core::slot_id claim, std::int64_t start, channel& by);
+    bool reports_puts(core::slot_id claim) const { return reports_.contains(claim); }
+    void end_report(core::slot_id claim, channel* by);
+    // The claim that wants to know of the puts that the server reports; 0: none.
+    core::slot_id reported_to(const wire::watch_reply& reply) const;
+
     wire::stream_id call() const noexcept { return call_; }
     // The call has ended, or the connection: nothing is watched any more.
     void ended();
@@ -41,6 +50,8 @@ public:
     }
 
 private:
+    void send(const std::string& request, channel& by);
+
     struct watched {
         std::int64_t id = 0;
         core::slot_id claim = 0;
@@ -58,6 +69,8 @@ private:
     std::unordered_map<std::string, watched> queues_;
     std::unordered_map<std::int64_t, std::string> names_; // of the queues, by the id of the watch
     std::deque<departure> unused_;
+    std::unordered_map<core::slot_id, std::int64_t> reports_; // the watch of each claim
+    std::unordered_map<std::int64_t, core::slot_id> reporting_;
 };
 
 } // namespace holdfast::etcd_store

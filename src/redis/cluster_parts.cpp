@@ -19,6 +19,19 @@ bool cluster_queue::is_probing(claim_id which) const noexcept
     return at && at->inner != 0 && map_.shards()[at->shard].queue().is_probing(at->inner);
 }
 
+void cluster_queue::report_waiters(claim_id which, time_point now)
+{
+    const auto at = claims_.find(which);
+    if (at && at->inner != 0)
+        map_.shards()[at->shard].queue().report_waiters(at->inner, now);
+}
+
+bool cluster_queue::reports_waiters(claim_id which) const noexcept
+{
+    const auto at = claims_.find(which);
+    return at && at->inner != 0 && map_.shards()[at->shard].queue().reports_waiters(at->inner);
+}
+
 void cluster_queue::leave_open(claim_id which)
 {
     const auto at = claims_.find(which);

@@ -23,6 +23,8 @@ public:
     bool is_usable() const noexcept override { return map_.shards().keep_queues(); }
     void probe_waiters(core::claim_id which, core::time_point now) override;
     bool is_probing(core::claim_id which) const noexcept override;
+    void report_waiters(core::claim_id which, core::time_point now) override;
+    bool reports_waiters(core::claim_id which) const noexcept override;
     void leave_open(core::claim_id which) override;
 
 private:

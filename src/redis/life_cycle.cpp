@@ -266,6 +266,7 @@ void life_cycle::on_ready(std::size_t node, time_point now)
 
 void life_cycle::on_down(std::size_t node, time_point now)
 {
+    parts_.probe.notices().on_down(node, now);
     for_each(claims_, [&](claim_id id, const claim& c) {
         if (c.stage == stage::queued && c.queue.node == node) {
             act(parts_.queue.change_node(id, now), now);
@@ -314,6 +315,7 @@ void life_cycle::forget(claim_id id)
     claims_.do_not_wake(id);
     parts_.rounds.forget(id);
     parts_.queue.forget(id);
+    parts_.probe.notices().forget(id);
     parts_.deletions.forget(claims_[id]);
     claims_.all.give_back(id);
 }

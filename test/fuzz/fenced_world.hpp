@@ -132,6 +132,7 @@ struct fenced_world {
             check(c.now == stage::asking, "a queued attempt has no lease");
             return;
         case event::no_remote_waiters:
+        case event::remote_waiters:
         case event::free_hint:
             return;
         }

@@ -133,10 +133,25 @@ struct user final : locker_world {
             store.confirm(id, end);
     }
 
+    // Other processes begin to wait for a resource.
+    bool report_waiters(std::size_t choice)
+    {
+        const auto reports = [](const auto& each) {
+            return each.second.reports && each.second.now == backend::stage::held;
+        };
+        const auto found = std::find_if(store.claims.begin(), store.claims.end(), reports);
+        if (choice % 4 != 0 || found == store.claims.end())
+            return false;
+        store.others_wait(found->first);
+        return true;
+    }
+
     void answer_others()
     {
         constexpr errc reasons[] = {errc{}, errc::key_conflict};
         const std::size_t choice = in.byte();
+        if (report_waiters(choice))
+            return;
         const std::size_t releasing = store.unanswered_releases.size();
         if (const std::size_t probes = store.unanswered_probes.size(); probes > 0 && choice >= 128)
             store.end_probe(store.unanswered_probes[choice % probes], choice < 240);
@@ -163,6 +178,7 @@ struct user final : locker_world {
             answer_at_once(std::nullopt, choice >= 224);
         random.exhausted = choice >= 216 && choice < 224;
         store.has_queue = choice >= 112 && choice < 240;
+        store.can_report = store.has_queue;
         store.outlook_is = choice >= 192 ? errc::contended : errc::unreachable;
         switch (choice % 8) {
         case 0:

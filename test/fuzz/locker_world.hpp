@@ -24,6 +24,7 @@ inline const lock_options kinds[] = {
     {.ttl = 300ms, .drift = 0ms, .guard = 0ms, .handoff_limit = 0},
     {.ttl = 20ms, .drift = 1ms, .guard = 3ms, .handoff_time = 5ms},
     {.ttl = 9s, .max_hold = 700ms},
+    {.ttl = 300ms, .handoff_limit = 3, .linger = 80ms},
 };
 
 class entropy final : public core::entropy {
@@ -161,10 +162,11 @@ struct locker_world {
         check(c.told - t.guard > now, "a lease is long enough to be useful");
         if (c.tag_before == 0)
             return;
-        check(leases.contains(c.tag_before) && leases[c.tag_before].gone,
+        const auto before = leases.find(c.tag_before); // none: dropped, and it has lingered
+        check(before == leases.end() ? known_leases.contains(c.tag_before) : before->second.gone,
             "a lease is transferred only after its holder has let it go");
-        check(c.passes <= t.handoff_limit || c.probing,
-            "the number of transfers is limited, except while a probe for waiters is under way");
+        check(c.passes <= t.handoff_limit || c.probing || c.reports,
+            "the number of transfers is limited, unless others would be noticed");
         const auto granted = granted_at.find(claim);
         check(now - (granted == granted_at.end() ? c.asked : granted->second) < t.handoff_time,
             "the time for transfers is limited");
@@ -188,6 +190,7 @@ struct locker_world {
         locker_stats s;
         locker.add_to(s);
         check(s.waiting == waits.size(), "the statistics count the waits");
+        check(!closing || s.lingering == 0, "nothing lingers in a closing locker");
         for (auto& [id, l] : leases) {
             check(l.working == (locker.leases().must_stop(id) == errc{}),
                 "must_stop() agrees with effects");

@@ -110,6 +110,7 @@ struct redlock_world : redlock_wires {
                 "no_remote_waiters requires an empty queue in the answer of a node");
             b.found_alone -= std::min<std::size_t>(b.found_alone, 1);
             return;
+        case event::remote_waiters:
         case event::free_hint:
             break;
         }

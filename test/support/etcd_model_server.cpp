@@ -146,7 +146,7 @@ void etcd_model_server::watch_request(std::int32_t id, std::string_view message)
         return;
     }
     const message_fields create(asked.text(1));
-    watch w{id, create.number(7), create.text(1), create.text(2), 0};
+    watch w{id, create.number(7), create.text(1), create.text(2), create.text(5) != "\1", 0};
     proto_writer created;
     created.message(1, model_.header());
     created.number(2, bits(w.id));
@@ -175,12 +175,12 @@ void etcd_model_server::tell_watches()
         bool any = false;
         for (; w.told < model_.changes().size(); ++w.told) {
             const etcd_model::change& each = model_.changes()[w.told];
-            if (!each.deleted || each.key < w.first || each.key >= w.end)
+            if (each.deleted != w.deletions || each.key < w.first || each.key >= w.end)
                 continue;
             proto_writer key, event;
             key.text(1, each.key);
             key.number(3, bits(each.revision));
-            event.number(1, 1);
+            event.number(1, each.deleted ? 1 : 0);
             event.message(2, key.encoded());
             reply.message(11, event.encoded());
             any = true;

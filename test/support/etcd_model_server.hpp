@@ -58,6 +58,7 @@ private:
         std::int32_t stream = 0;
         std::int64_t id = 0;
         std::string first, end;
+        bool deletions = true; // else puts
         std::size_t told = 0; // changes
     };
 

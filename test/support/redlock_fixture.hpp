@@ -111,6 +111,8 @@ struct redlock_fixture {
                                                                      : " unconfirmed");
         case core::event_kind::no_remote_waiters:
             return tag + " alone";
+        case core::event_kind::remote_waiters:
+            return tag + " others wait";
         case core::event_kind::free_hint:
             return tag + (e.reason == errc{} ? " frees in " + left
                                              : " " + std::string(name_of(e.reason)));

@@ -35,6 +35,7 @@ public:
         std::uint64_t tag_before = 0;         // of the holder before; 0: not transferred yet
         std::size_t passes = 0;               // transfers since no remote waiter was last found
         bool probing = false;
+        bool reports = false; // others that wait are to be reported
     };
 
     // The calls, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
@@ -53,6 +54,7 @@ public:
     errc cut_off_is{};             // why no attempt can succeed
     bool probes_take_time = false; // a probe for other waiters is under way until it is answered
     bool has_queue = false;
+    bool can_report = true; // other processes that wait
     core::store_info info;
     bool is_wound_up = false;
     std::optional<errc> refuse_at_once{}; // answers attempts inside the call, as memory() does
@@ -131,6 +133,15 @@ public:
         claim& c = open(id, stage::held, "no other process waits");
         c.passes = 0;
         push({.kind = core::event_kind::no_remote_waiters, .tag = c.tag});
+    }
+
+    // Other processes wait. The claim may have ended.
+    void others_wait(core::claim_id id)
+    {
+        claim& c = claims.at(id);
+        c.reports = false;
+        if (c.now == stage::held)
+            push({.kind = core::event_kind::remote_waiters, .tag = c.tag});
     }
 
     // Answers a probe. The claim may have ended.
@@ -266,6 +277,16 @@ private:
             end_probe(id, true);
     }
     bool is_probing(core::claim_id id) const noexcept override { return claims.at(id).probing; }
+    void report_waiters(core::claim_id id, core::time_point) override
+    {
+        claim& c = open(id, stage::held, "report waiters");
+        c.reports = can_report;
+        record("report waiters " + c.resource);
+    }
+    bool reports_waiters(core::claim_id id) const noexcept override
+    {
+        return claims.at(id).reports;
+    }
     void leave_open(core::claim_id id) override
     {
         record("leave open " + open(id, stage::held, "leave open").resource);

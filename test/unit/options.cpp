@@ -53,7 +53,8 @@ BOOST_AUTO_TEST_CASE(good_options)
             lock_options{
                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
             lock_options{.handoff_limit = 0, .handoff_time = 0ms},
-            lock_options{.polling_window = 0ms}, lock_options{.polling_window = 2s}})
+            lock_options{.linger = 24h}, lock_options{.polling_window = 0ms},
+            lock_options{.polling_window = 2s}})
         BOOST_TEST(objection_to(o) == "");
     BOOST_TEST(objection_to(locker_options{}) == "");
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");
@@ -84,6 +85,9 @@ BOOST_AUTO_TEST_CASE(bad_options)
         {{.max_hold = 5s, .min_hold = 6s}, "holdfast: min_hold is 6000 ms; it must be from 0 ms"},
         {{.handoff_time = -1ms}, "holdfast: handoff_time is -1 ms"},
         {{.handoff_time = 24h + 1ms}, "holdfast: handoff_time is 86400001 ms"},
+        {{.linger = -1ms}, "holdfast: linger is -1 ms; it must be from 0 ms to 86400000 ms"},
+        {{.linger = 24h + 1ms}, "holdfast: linger is 86400001 ms"},
+        {{.min_hold = 1s, .linger = 2s}, "holdfast: linger is 2000 ms and min_hold is 1000 ms"},
         {{.polling_window = -1ms}, "holdfast: polling_window is -1 ms; it must be from 0 ms to"},
         {{.polling_window = 2001ms}, "holdfast: polling_window is 2001 ms"},
         {{.ttl = 50ms}, "holdfast: ttl is 50 ms; it must be longer than drift, guard and the time"},

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t ascending = 1, by_creation = 2; // of a list
 constexpr std::uint64_t equal = 0, creation = 1;        // of a comparison
 constexpr std::string_view no_puts{"\0", 1};            // a list of filters with NOPUT, which is 0
+constexpr std::string_view no_deletions{"\1", 1};       // the same with NODELETE, which is 1
 
 std::uint64_t bits(std::int64_t value) noexcept
 {
@@ -90,7 +91,7 @@ bool read_answer(std::string_view encoded, answer& to)
     return good && r.good();
 }
 
-bool read_event(std::string_view encoded, std::vector<deletion>& to)
+bool read_event(std::string_view encoded, watch_reply& to)
 {
     bool deleted = false, good = true;
     listed_key key;
@@ -103,7 +104,9 @@ bool read_event(std::string_view encoded, std::vector<deletion>& to)
             good = read_key(r.bytes(), key, modified);
     }
     if (good && deleted)
-        to.push_back({std::move(key.name), modified});
+        to.deletions.push_back({std::move(key.name), modified});
+    else if (good)
+        to.puts.push_back(std::move(key.name));
     return good && r.good();
 }
 
@@ -162,17 +165,32 @@ std::string delete_key(std::string_view key)
     return w.encoded();
 }
 
-std::string watch_deletions(const key_range& keys, std::int64_t start, std::int64_t watch)
+namespace {
+
+std::string watch_request(
+    const key_range& keys, std::int64_t start, std::int64_t watch, std::string_view filters)
 {
     proto_writer create;
     create.text(1, keys.first);
     create.text(2, keys.end);
     create.number(3, bits(start));
-    create.message(5, no_puts);
+    create.message(5, filters);
     create.number(7, bits(watch));
     proto_writer w;
     w.message(1, create.encoded());
     return w.encoded();
+}
+
+} // namespace
+
+std::string watch_deletions(const key_range& keys, std::int64_t start, std::int64_t watch)
+{
+    return watch_request(keys, start, watch, no_puts);
+}
+
+std::string watch_puts(const key_range& keys, std::int64_t start, std::int64_t watch)
+{
+    return watch_request(keys, start, watch, no_deletions);
 }
 
 std::string cancel_watch(std::int64_t watch)
@@ -315,7 +333,7 @@ std::optional<watch_reply> read_watch(std::string_view encoded)
             reply.reason = r.bytes();
             break;
         case 11:
-            good = read_event(r.bytes(), reply.deletions);
+            good = read_event(r.bytes(), reply);
             break;
         default:
             break;

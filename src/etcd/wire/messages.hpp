@@ -37,6 +37,7 @@ std::string list_keys(const key_range& keys, std::int64_t limit);
 std::string delete_key(std::string_view key);
 // Deletions only, from `start` on.
 std::string watch_deletions(const key_range& keys, std::int64_t start, std::int64_t watch);
+std::string watch_puts(const key_range& keys, std::int64_t start, std::int64_t watch);
 std::string cancel_watch(std::int64_t watch);
 
 // A transaction: if no key of the given ranges exists, the first list of operations, else the
@@ -104,6 +105,7 @@ struct watch_reply {
     std::int64_t compacted = 0; // the oldest revision that can be watched; 0: not told
     std::string reason;         // of `canceled`
     std::vector<deletion> deletions;
+    std::vector<std::string> puts; // of these keys
 };
 
 // None if the bytes are no such message.

@@ -24,6 +24,7 @@ enum class request_kind : std::uint8_t {
     leave,    // gives up a place
     first,    // which entry is the first in the queue
     look,     // whether there is a queue
+    notice,   // the same, and tracked
     owner,    // the owner of the lock
     track,    // asks for a push when the key of the next request changes
     tracked,

@@ -4,6 +4,7 @@
 #include "redis/claim/claim_table.hpp"
 #include "redis/dialect/common_calls.hpp"
 #include "redis/pool/node_pool.hpp"
+#include "redis/queue/waiter_notices.hpp"
 
 namespace holdfast::redis {
 
@@ -16,7 +17,8 @@ public:
     waiter_probe(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
         : claims_(claims),
           nodes_(nodes),
-          calls_(calls)
+          calls_(calls),
+          notices_(claims, nodes, calls)
     {}
 
     // core::remote_queue
@@ -24,7 +26,14 @@ public:
     void probe_waiters(core::claim_id id, core::time_point now) override;
     // Answers are still to come that may show that there are none.
     bool is_probing(core::claim_id id) const noexcept override;
+    void report_waiters(core::claim_id id, core::time_point now) override
+    {
+        notices_.ask(id, now);
+    }
+    bool reports_waiters(core::claim_id id) const noexcept override { return notices_.is_set(id); }
     void leave_open(core::claim_id id) override { claims_[id].ends_turns = true; }
+
+    waiter_notices& notices() noexcept { return notices_; }
 
     // `answer`: empty if the node is gone. True if no other process waits.
     bool on_reply(std::size_t node, core::claim_id id, reply answer);
@@ -33,6 +42,7 @@ private:
     claim_table& claims_;
     node_pool& nodes_;
     common_calls& calls_;
+    waiter_notices notices_;
 };
 
 } // namespace holdfast::redis

@@ -47,6 +47,7 @@ struct world : locker_fixture {
         waiting[tag] = name;
         const bool once = roll(5) == 0;
         usual.renewal = roll(3) == 0 ? holdfast::renewal::manual : holdfast::renewal::automatic;
+        usual.linger = roll(3) == 0 ? 40ms : 0ms;
         const slot_id id = locker.acquire(tag, name, terms_of(usual), waits[roll(6)], once, now);
         if (id != 0)
             wait_ids[tag] = id;
@@ -97,6 +98,8 @@ struct world : locker_fixture {
                     : store.grant(id, std::max(now, c.asked + 200ms) + 1ms * int(roll(90)));
             } else if (c.now == stage::held && roll(4) == 0) {
                 roll(4) == 0 ? store.lose(id) : store.confirm(id, now + 1ms * int(1 + roll(297)));
+            } else if (c.reports && roll(8) == 0) {
+                store.others_wait(id);
             } else if (c.released && unanswered.contains(id)) {
                 unanswered.erase(id);
                 store.end_release(id);

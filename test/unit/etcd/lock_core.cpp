@@ -46,6 +46,38 @@ BOOST_AUTO_TEST_CASE(a_waiter_gets_the_resource_without_another_request)
     BOOST_TEST(keys() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_holder_is_told_of_others_once)
+{
+    const auto held = hold();
+    a.core.queue().report_waiters(held, a.now);
+    BOOST_TEST(a.core.queue().reports_waiters(held));
+    a.serve();
+    model.put("a/b/of another resource");
+    a.server().tell_watches();
+    a.settle();
+    BOOST_TEST(a.events.empty());
+    queue();
+    a.server().tell_watches();
+    a.settle();
+    BOOST_TEST(a.is_event(event_kind::remote_waiters, 1));
+    BOOST_TEST(!a.core.queue().reports_waiters(held));
+    model.put("a/another");
+    a.server().tell_watches();
+    a.settle();
+    BOOST_TEST(a.events.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_is_told_of_those_that_wait_already)
+{
+    const auto held = hold();
+    queue();
+    a.core.queue().report_waiters(held, a.now);
+    a.settle();
+    a.server().tell_watches();
+    a.settle();
+    BOOST_TEST(a.is_event(event_kind::remote_waiters, 1));
+}
+
 BOOST_AUTO_TEST_CASE(one_attempt_is_refused_and_leaves_nothing)
 {
     hold();

@@ -209,6 +209,7 @@ BOOST_AUTO_TEST_CASE(any_order_of_events)
                         break;
                     case core::event_kind::queued:
                     case core::event_kind::no_remote_waiters:
+                    case core::event_kind::remote_waiters:
                     case core::event_kind::free_hint:
                         break;
                     }

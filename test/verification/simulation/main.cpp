@@ -82,6 +82,7 @@ try {
             "which lock to simulate, see --locks")
         ("locks", "list the locks")
         ("contended", "only worlds in which many users want one resource")
+        ("lingering", "only worlds in which leases linger: `linger`")
         ("draining", "processes drain, end and start again at random times")
         ("burst", "only worlds with more attempts at once than can be served; the fewer\n"
             "the attempts, the higher the cost of each")
@@ -108,6 +109,9 @@ try {
     what.contended = given.contains("contended");
     if (what.contended)
         w.program += " --contended";
+    what.lingering = given.contains("lingering");
+    if (what.lingering)
+        w.program += " --lingering";
     what.draining = given.contains("draining");
     if (what.draining)
         w.program += " --draining";

@@ -214,6 +214,24 @@ void choose_theme_with_tokens(plan& p, dice& chance, bool contended)
     consider(p);
 }
 
+// Leases linger. In some worlds so long that nobody else gets the resource in time, unless the
+// locker notices that others wait.
+void let_linger(plan& p, dice& chance)
+{
+    p.lingers = true;
+    p.terms.handoff_limit = std::max<std::size_t>(p.terms.handoff_limit, 1);
+    p.users_do.differs = chance.chance(0.3) ? chance.fraction() * 0.3 : 0;
+    if (chance.chance(0.5)) { // the lease is taken again and again
+        p.users = 1;
+        p.users_do.longest_pause = chance.of_any_size(10us, p.terms.ttl / 10);
+    }
+    const bool always = p.queue && !p.fence && !p.given.nothing_is_late && chance.chance(0.2);
+    const auto most = p.given.nothing_is_late ? nanoseconds(1s) : p.terms.ttl * 4;
+    const nanoseconds most_of_worlds = chance.of_any_size(1ms, most);
+    const nanoseconds length = always ? p.longest_wait_in_calm() * 2 : most_of_worlds;
+    p.terms.linger_ms = static_cast<std::uint32_t>(std::chrono::ceil<milliseconds>(length).count());
+}
+
 } // namespace
 
 std::string_view name_of(fault f) noexcept
@@ -274,6 +292,8 @@ plan make_plan(dice& chance, const wishes& w)
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
     if (w.fenced)
         fence(p, chance);
+    if (w.lingering)
+        let_linger(p, chance);
     if (p.leases == 0) {
         p.leases = 50;
         p.events = 4000;

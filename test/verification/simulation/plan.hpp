@@ -46,6 +46,7 @@ struct habits {
     double asks_once = 0, cancels = 0, drops = 0, obstinate = 0, releases_twice = 0, extends = 0;
     double careless = 0; // writes although its lease is not held
     nanoseconds shortest_hold{}, longest_hold{}, longest_pause{};
+    double differs = 0; // locks on other terms than most users of the process
 };
 
 // The parameters of a world, chosen by its seed: its size, its clocks, and the faults that can
@@ -72,6 +73,7 @@ struct plan {
     std::optional<burst_plan> burst{};                          // instead of faults
     habits users_do;
 
+    bool lingers = false;   // leases stay with a process after their release
     bool rolls_out = false; // processes drain and are replaced at random times
 
     std::vector<fault> faults; // that can happen; none in some worlds
@@ -94,15 +96,23 @@ struct plan {
     nanoseconds longest_wait_in_calm() const noexcept
     {
         const auto all_users = static_cast<std::int64_t>(processes * users);
+        // Without a queue nobody can tell that others wait.
+        const nanoseconds lingering = queue ? longest_ttl : 2 * longest_lingering();
         return std::chrono::seconds(30) + longest_ttl * 5 +
                (fence ? fence->quarantine * 2 : nanoseconds(0)) +
-               all_users * 20 * (users_do.longest_hold + options.retry_max);
+               all_users * 20 * (users_do.longest_hold + options.retry_max) +
+               (lingers ? all_users * lingering : nanoseconds(0));
+    }
+    nanoseconds longest_lingering() const noexcept
+    {
+        return std::chrono::milliseconds(terms.linger_ms);
     }
 };
 
 struct wishes {
     bool contended = false; // many users want one resource and hold it for a short time
     bool fenced = false;    // leases have fencing tokens
+    bool lingering = false; // leases linger
 };
 plan make_plan(dice& chance, const wishes& w);
 

@@ -90,11 +90,13 @@ private:
         if (what.bursts)
             return make_burst_plan(chance_, *what.bursts);
         dice load(~seed); // separate dice: the rest of the world does not depend on the load
-        const bool anything = !what.contended && !what.draining && !what.restrict_plan &&
+        const bool anything = !what.contended && !what.lingering && !what.draining && !what.restrict_plan &&
                               what.fenced == experiment::fenced_worlds::some;
         if (anything && !is_fenced(what, seed) && load.chance(0.015))
             return make_burst_plan(load, burst_size::scaled);
-        plan p = make_plan(chance_, {.contended = what.contended, .fenced = is_fenced(what, seed)});
+        plan p = make_plan(chance_, {.contended = what.contended,
+                                        .fenced = is_fenced(what, seed),
+                                        .lingering = what.lingering});
         add_costs(p, load);
         if (what.restrict_plan)
             what.restrict_plan(p);
@@ -296,7 +298,8 @@ private:
         if (!all_taken())
             judge_.fail(property::clean_up, "nodes did not take all requests");
         // A node that has lost the release script is sent the deletion twice: three one-way delays.
-        run_until(time_.now() + time_to_clean_up + plan_.slow_delay * 3);
+        run_until(
+            time_.now() + plan_.longest_lingering() + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
         judge_.check_cleaned_up(judge_.calm_since());
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "redis/claim/claim_table.hpp"
+#include "redis/dialect/common_calls.hpp"
+#include "redis/pool/node_pool.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace holdfast::redis {
+
+// Has a node tell us when other processes begin to wait for the resource of a claim that we hold:
+// the node that hands the key off when the claim is released. It looks whether there is a queue,
+// and tracks the queue's key for us from then on. It tells each change once.
+//
+// A notice is a hint, and ends with the connection. A waiter at another node joins all queues
+// within a second.
+class waiter_notices {
+public:
+    waiter_notices(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
+        : claims_(claims),
+          nodes_(nodes),
+          calls_(calls)
+    {}
+
+    // Asks a node, again if it was asked before. Nothing if none can tell.
+    void ask(core::claim_id id, core::time_point now);
+    // Whether a node is to tell it, as far as this is known.
+    bool is_set(core::claim_id id) const noexcept
+    {
+        const claim* const c = claims_.find(id);
+        return c != nullptr && c->notice.queue != 0;
+    }
+
+    // The answer to that. True if others wait.
+    bool on_reply(std::size_t node, core::claim_id id, reply answer);
+    // The claims for whose resources others may wait, according to a push.
+    std::vector<core::claim_id> changed_by(reply push);
+    // Another node is asked.
+    void on_down(std::size_t node, core::time_point now);
+    // The claim has ended.
+    void forget(core::claim_id id) noexcept { end(id); }
+
+private:
+    void end(core::claim_id id) noexcept;
+
+    claim_table& claims_;
+    node_pool& nodes_;
+    common_calls& calls_;
+    boost::unordered_flat_map<std::uint64_t, core::claim_id> set_; // by the hash of the queue
+};
+
+} // namespace holdfast::redis

@@ -1,0 +1,162 @@
+// Notices that other processes begin to wait for a resource that this one holds.
+#include "unit/redis/queue_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct notices_fixture : queue_fixture {
+    notices_fixture() : queue_fixture(3) { terms.ttl = 9s; }
+
+    void others_join(std::size_t node)
+    {
+        reply(node, {"ZADD", "A:holdfast:queue", "1", std::string(32, 'o') + "reference channel"});
+        run();
+    }
+    void report(core::claim_id id)
+    {
+        core->queue().report_waiters(id, now);
+        run();
+    }
+    bool reports(core::claim_id id) { return core->queue().reports_waiters(id); }
+    // The node that was asked to tell; only one may have been.
+    std::size_t told_by()
+    {
+        std::size_t found = nodes.size();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const std::string log = nodes[i].commands();
+            if (log.empty())
+                continue;
+            BOOST_TEST(log == "EXISTS A:holdfast:queue");
+            BOOST_REQUIRE(found == nodes.size());
+            found = i;
+        }
+        BOOST_REQUIRE(found < nodes.size());
+        return found;
+    }
+};
+
+BOOST_FIXTURE_TEST_SUITE(redlock_notices, notices_fixture)
+
+BOOST_AUTO_TEST_CASE(the_queue_node_tells_once)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    BOOST_TEST(!reports(id));
+    report(id);
+    BOOST_TEST(told_by() == queue_node);
+    BOOST_TEST(reports(id));
+    BOOST_TEST(events() == "");
+
+    others_join(queue_node);
+    BOOST_TEST(events() == "7 others wait");
+    BOOST_TEST(!reports(id));
+    others_join(queue_node);
+    BOOST_TEST(events() == "");
+}
+
+BOOST_AUTO_TEST_CASE(those_that_wait_already_are_reported_at_once)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    others_join(queue_node);
+    report(id);
+    BOOST_TEST(events() == "7 others wait");
+    BOOST_TEST(!reports(id));
+}
+
+// A push may be lost: the locker asks again now and then.
+BOOST_AUTO_TEST_CASE(it_can_be_asked_for_again)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    report(id);
+    report(id);
+    BOOST_TEST(nodes[queue_node].commands() == "EXISTS A:holdfast:queue, EXISTS A:holdfast:queue");
+    others_join(queue_node);
+    BOOST_TEST(events() == "7 others wait");
+    report(id); // they still wait
+    BOOST_TEST(events() == "7 others wait");
+}
+
+// The holder of that time is told.
+BOOST_AUTO_TEST_CASE(a_transfer_keeps_it)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    report(id);
+    core->transfer(id, 8);
+    BOOST_TEST(reports(id));
+    others_join(queue_node);
+    BOOST_TEST(events() == "8 others wait");
+}
+
+BOOST_AUTO_TEST_CASE(another_node_is_asked_when_the_first_is_down)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    report(id);
+    told_by();
+    nodes[queue_node].up = false;
+    run();
+    const std::size_t other = told_by();
+    BOOST_TEST(other != queue_node);
+    BOOST_TEST(reports(id));
+    others_join(other);
+    BOOST_TEST(events() == "7 others wait");
+}
+
+// It has lost the keys, and what it was to tell.
+BOOST_AUTO_TEST_CASE(a_flush_counts_as_a_notice)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    report(id);
+    nodes[queue_node].forget_keys();
+    run();
+    BOOST_TEST(events() == "7 others wait");
+    BOOST_TEST(!reports(id));
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_that_is_over_is_not_told)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto first = acquire(7);
+    report(first);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released");
+    others_join(queue_node);
+    BOOST_TEST(events() == "");
+    BOOST_TEST(!reports(first));
+}
+
+// The first claim ends when the second is told already.
+BOOST_AUTO_TEST_CASE(the_next_claim_is_told_in_its_place)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto first = acquire(7);
+    report(first);
+    nodes[queue_node == 0 ? 1 : 0].silent = true;
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released");
+    const auto second = acquire(8, 'y');
+    report(second);
+    nodes[queue_node == 0 ? 1 : 0].silent = false;
+    run();
+    events();
+    others_join(queue_node);
+    BOOST_TEST(events() == "8 others wait");
+    BOOST_TEST(!reports(second));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
