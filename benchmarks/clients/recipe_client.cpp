@@ -264,8 +264,8 @@ void run(int argc, char** argv)
         number(wanted.members), "of in_turn and multi_lock")("resources", number(wanted.resources),
         "that all members are from; 0: one for each member")("permits", number(wanted.permits),
         "of the semaphore")("work", number(wanted.work_us), "microseconds of work under the lease")(
-        "shared", po::bool_switch(&wanted.shared), "all want the same resource")("linger",
-        number(wanted.linger), "milliseconds, of lock, hold and run")(
+        "shared", po::bool_switch(&wanted.shared), "all want the same resource")(
+        "linger", number(wanted.linger), "milliseconds, of lock, hold and run")(
         "fenced", po::bool_switch(&wanted.fenced), "with fencing tokens");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;

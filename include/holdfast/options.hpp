@@ -72,7 +72,8 @@ struct lock_options {
     /// How long the locker keeps the lease after a release, if no other waiter of the locker wants
     /// it: it lingers. The next acquire within this time gets it at once, without a request to the
     /// store, as a lease of its own, with a larger fencing token if there are tokens. For resources
-    /// that one process locks again and again. 0: off. At most 24 h. Not with `min_hold`.
+    /// that one process locks again and again. 0: off. At most 24 h. Not with `min_hold`, nor for
+    /// a `semaphore` or a `read_write_lock`, which need to see what is free.
     ///
     /// `lease::release()` then completes at once with `release_outcome::released`: the lease has
     /// ended for its holder, and was held until then; its key stays with the locker. The locker
@@ -85,8 +86,9 @@ struct lock_options {
     /// handed to it as in a release: Redis nodes and etcd tell the locker. If such a notice is
     /// lost, the locker notices at its next renewal, a third of the ttl later at most. Clients
     /// without a place in the queue wait until the time is over: other Redlock clients, lockers
-    /// whose node user lacks the rights for the queue, lockers of `memory()`. While the lease is
-    /// used again and again, `handoff_limit` and `handoff_time` count the acquires in a row as
+    /// whose node user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in
+    /// another process does not wait, so it finds the resource held. While the lease is used again
+    /// and again, `handoff_limit` and `handoff_time` count the acquires in a row as
     /// transfers, and give others their turn. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another

@@ -158,7 +158,7 @@ public:
 
     /// `options` are those of the gate and of each slot: see `lock`. Throws `std::invalid_argument`
     /// as `lock` does, if `slots` is 0 or more than `most_slots`, if the name is longer than
-    /// `max_name_size`, or if `lock_options::min_hold` is not 0.
+    /// `max_name_size`, or if `lock_options::min_hold` or `lock_options::linger` is not 0.
     HOLDFAST_EXPORT read_write_lock(
         locker& owner, resource name, lock_options options = {}, std::size_t slots = usual_slots);
 

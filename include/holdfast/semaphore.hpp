@@ -52,7 +52,7 @@ public:
 
     /// `options` are those of each slot: see `lock`. Throws `std::invalid_argument` as `lock` does,
     /// if `permits` is 0 or more than `most_permits`, if the name is longer than `max_name_size`,
-    /// or if `lock_options::min_hold` is not 0.
+    /// or if `lock_options::min_hold` or `lock_options::linger` is not 0.
     HOLDFAST_EXPORT semaphore(
         locker& owner, resource name, std::size_t permits, lock_options options = {});
 

@@ -205,7 +205,8 @@ bool holders::hand_over(slot_id lease, time_point now)
         return false; // the key has less than one ttl left
     const validity granted = from.keeper.granted();
     local_turns& turns = queues_.at(from.queue).turns;
-    const bool would_know = backend_.queue().reports_waiters(from.claim);
+    const bool would_know =
+        from.terms.linger_ms != 0 && backend_.queue().reports_waiters(from.claim);
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
     if (turns.time_is_up(terms, now) ||
@@ -244,8 +245,7 @@ bool holders::linger(slot_id lease, time_point now)
         s.keeper.where() != lease_keeper::phase::kept || !backend_.can_transfer(s.claim))
         return false;
     take_from_holder(lease);
-    lingering_.begin(
-        lease, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
+    lingering_.begin(lease, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
     if (!backend_.queue().reports_waiters(s.claim))
         backend_.queue().report_waiters(s.claim, now);
     return true;

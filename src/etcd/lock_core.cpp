@@ -19,7 +19,8 @@ lock_core::lock_core(std::shared_ptr<const lock_settings> settings, std::uint64_
       desk_(claims_, sessions_, members_, calls_, history_,
           requests(settings_->key_prefix, settings_->client_name)),
       course_(claims_, sessions_, members_, desk_, watches_, settings_->request_timeout),
-      parts_{store_queue(claims_, watches_, members_), member_nodes(members_), last_steps(claims_, sessions_, desk_)}
+      parts_{store_queue(claims_, watches_, members_), member_nodes(members_),
+          last_steps(claims_, sessions_, desk_)}
 {}
 
 core::claim_id lock_core::attempt(std::uint64_t tag, std::string_view resource,

@@ -31,8 +31,7 @@ public:
     {
         const claim* const c = claims_.find(id);
         if (c != nullptr && members_.is_up())
-            watches_.report_puts(
-                c->place.queue(), id, c->place.created() + 1, members_.current());
+            watches_.report_puts(c->place.queue(), id, c->place.created() + 1, members_.current());
     }
     bool reports_waiters(core::claim_id id) const noexcept override
     {

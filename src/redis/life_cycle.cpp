@@ -258,6 +258,7 @@ void life_cycle::on_sent_late(claim_id id, bool again, time_point now)
 // A node that is asked late joins the lease like any late grant, as a spare node.
 void life_cycle::on_ready(std::size_t node, time_point now)
 {
+    parts_.probe.notices().on_ready(now);
     for_each(claims_, [&](claim_id id, const claim& c) {
         if (!parts_.rounds.ask_unsent(id, node, now) && c.stage == stage::cleaning)
             parts_.deletions.ask_late(id, node, now);

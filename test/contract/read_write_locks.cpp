@@ -246,6 +246,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused)
         lock_options resting;
         resting.min_hold = 1s;
         BOOST_CHECK_THROW(read_write_lock(s.locker(), "a", resting), std::invalid_argument);
+        lock_options sticky;
+        sticky.linger = 1s;
+        BOOST_CHECK_THROW(read_write_lock(s.locker(), "a", sticky), std::invalid_argument);
         BOOST_CHECK_THROW(lock(s.locker(), "a:holdfast:gate"), std::invalid_argument);
         co_return;
     });

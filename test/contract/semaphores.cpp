@@ -129,6 +129,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused)
         lock_options resting;
         resting.min_hold = 1s;
         BOOST_CHECK_THROW(semaphore(s.locker(), "a", 1, resting), std::invalid_argument);
+        lock_options sticky;
+        sticky.linger = 1s;
+        BOOST_CHECK_THROW(semaphore(s.locker(), "a", 1, sticky), std::invalid_argument);
         BOOST_CHECK_THROW(lock(s.locker(), "a:0:holdfast:permit"), std::invalid_argument);
         co_return;
     });

@@ -59,7 +59,7 @@ private:
         std::int64_t id = 0;
         std::string first, end;
         bool deletions = true; // else puts
-        std::size_t told = 0; // changes
+        std::size_t told = 0;  // changes
     };
 
     void arrived(std::int32_t id, stream& on);

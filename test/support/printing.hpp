@@ -48,8 +48,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, effect_kind kind)
 inline std::ostream& boost_test_print_type(std::ostream& out, event_kind kind)
 {
     constexpr std::array<std::string_view, 9> names{"granted", "refused", "queued", "validity",
-        "lost", "released", "no_remote_waiters", "remote_waiters",
-        "free_hint"};
+        "lost", "released", "no_remote_waiters", "remote_waiters", "free_hint"};
     return out << names[static_cast<std::size_t>(kind)];
 }
 

@@ -52,9 +52,8 @@ BOOST_AUTO_TEST_CASE(good_options)
             lock_options{.min_hold = 10s}, lock_options{.ttl = 20ms, .drift = 0ms, .guard = 13ms},
             lock_options{
                 .ttl = 20ms, .drift = 0ms, .guard = 19ms, .renewal = holdfast::renewal::manual},
-            lock_options{.handoff_limit = 0, .handoff_time = 0ms},
-            lock_options{.linger = 24h}, lock_options{.polling_window = 0ms},
-            lock_options{.polling_window = 2s}})
+            lock_options{.handoff_limit = 0, .handoff_time = 0ms}, lock_options{.linger = 24h},
+            lock_options{.polling_window = 0ms}, lock_options{.polling_window = 2s}})
         BOOST_TEST(objection_to(o) == "");
     BOOST_TEST(objection_to(locker_options{}) == "");
     BOOST_TEST(objection_to(locker_options{.retry_min = 1h, .retry_max = 1h}) == "");

@@ -23,7 +23,6 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     late = 0;
     ends_turns = false;
     look = {};
-    notice = {};
 }
 
 void claim::granted(std::size_t node, core::time_point asked, std::uint64_t start)

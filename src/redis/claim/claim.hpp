@@ -78,7 +78,6 @@ public:
     std::uint8_t late = 0;                         // requests of this stage that were sent late
     bool ends_turns = false; // its release ends the turns of this process: their time is up
     waiter_look look;
-    waiter_notice notice;
 
 private:
     // The end of a grant or a renewal whose request was queued at `asked`.

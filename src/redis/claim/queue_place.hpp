@@ -72,10 +72,4 @@ private:
     bool in_vain_ = false;
 };
 
-// Where a node tells when other processes begin to wait for the resource of a claim.
-struct waiter_notice {
-    std::uint64_t queue = 0; // the hash of the name of its queue; 0: no node tells
-    std::uint8_t node = max_nodes;
-};
-
 } // namespace holdfast::redis

@@ -2,8 +2,6 @@
 
 #include "redis/quorum/rendezvous.hpp"
 
-#include <utility>
-
 namespace holdfast::redis {
 
 using core::claim_id;
@@ -11,22 +9,27 @@ using core::time_point;
 
 void waiter_notices::ask(claim_id id, time_point now)
 {
-    claim& c = claims_[id];
+    const claim& c = claims_[id];
     const std::size_t node = nodes_.queue_node_of(c, now, node_pool::among::holding);
-    if (node == max_nodes || !nodes_[node].server().tracks || nodes_[node].congested(now))
-        return end(id);
+    if (node == max_nodes || !nodes_[node].server().tracks || nodes_[node].congested(now)) {
+        end(id);
+        unasked_.insert(id);
+        return;
+    }
+    unasked_.erase(id);
     nodes_.send(
         node, calls_.track_next(), {.reference = id, .kind = request_kind::track, .sent = now});
     nodes_.send(
         node, calls_.has_queue(c), {.reference = id, .kind = request_kind::notice, .sent = now});
-    c.notice = {.queue = hash_of(calls_.queue_of(c)), .node = static_cast<std::uint8_t>(node)};
-    set_[c.notice.queue] = id;
+    const std::uint64_t queue = hash_of(calls_.queue_of(c));
+    set_[id] = {node, queue};
+    by_queue_[queue] = id;
 }
 
 bool waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
 {
-    claim* const c = claims_.find(id);
-    if (c == nullptr || c->notice.queue == 0 || c->notice.node != node)
+    const auto found = set_.find(id);
+    if (found == set_.end() || found->second.node != node)
         return false;
     const resp::value& v = answer.front();
     const bool told = v.kind == resp::value_kind::integer;
@@ -42,11 +45,11 @@ std::vector<claim_id> waiter_notices::changed_by(reply push)
     if (set_.empty() || push.size() < 3 || push[1].text != "invalidate")
         return changed;
     if (push[2].kind == resp::value_kind::null) { // all keys are gone, and nothing is tracked
-        for (const auto& [queue, id] : set_)
+        for (const auto& [id, each] : set_)
             changed.push_back(id);
     }
     for (const resp::value& name : push.subspan(3)) {
-        if (const auto found = set_.find(hash_of(name.text)); found != set_.end())
+        if (const auto found = by_queue_.find(hash_of(name.text)); found != by_queue_.end())
             changed.push_back(found->second);
     }
     for (const claim_id each : changed)
@@ -57,8 +60,8 @@ std::vector<claim_id> waiter_notices::changed_by(reply push)
 void waiter_notices::on_down(std::size_t node, time_point now)
 {
     std::vector<claim_id> lost;
-    for (const auto& [queue, id] : set_) {
-        if (claims_[id].notice.node == node)
+    for (const auto& [id, each] : set_) {
+        if (each.node == node)
             lost.push_back(id);
     }
     for (const claim_id each : lost) {
@@ -68,12 +71,25 @@ void waiter_notices::on_down(std::size_t node, time_point now)
     }
 }
 
+void waiter_notices::on_ready(time_point now)
+{
+    const std::vector<claim_id> unasked(unasked_.begin(), unasked_.end());
+    for (const claim_id each : unasked) {
+        if (claims_[each].stage == claim_stage::held)
+            ask(each, now);
+    }
+}
+
 // Another claim for the same resource may have come after it.
 void waiter_notices::end(claim_id id) noexcept
 {
-    const auto found = set_.find(std::exchange(claims_[id].notice, {}).queue);
-    if (found != set_.end() && found->second == id)
-        set_.erase(found);
+    const auto found = set_.find(id);
+    if (found == set_.end())
+        return;
+    const auto latest = by_queue_.find(found->second.queue);
+    if (latest != by_queue_.end() && latest->second == id)
+        by_queue_.erase(latest);
+    set_.erase(found);
 }
 
 } // namespace holdfast::redis

@@ -5,7 +5,9 @@
 #include "redis/pool/node_pool.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,31 +27,40 @@ public:
           calls_(calls)
     {}
 
-    // Asks a node, again if it was asked before. Nothing if none can tell.
+    // Asks a node, again if it was asked before; later, if none can tell now.
     void ask(core::claim_id id, core::time_point now);
     // Whether a node is to tell it, as far as this is known.
-    bool is_set(core::claim_id id) const noexcept
-    {
-        const claim* const c = claims_.find(id);
-        return c != nullptr && c->notice.queue != 0;
-    }
+    bool is_set(core::claim_id id) const noexcept { return set_.contains(id); }
 
     // The answer to that. True if others wait.
     bool on_reply(std::size_t node, core::claim_id id, reply answer);
     // The claims for whose resources others may wait, according to a push.
     std::vector<core::claim_id> changed_by(reply push);
-    // Another node is asked.
+    // Another node is asked, if there is one.
     void on_down(std::size_t node, core::time_point now);
+    // A node can be asked again.
+    void on_ready(core::time_point now);
     // The claim has ended.
-    void forget(core::claim_id id) noexcept { end(id); }
+    void forget(core::claim_id id) noexcept
+    {
+        end(id);
+        unasked_.erase(id);
+    }
 
 private:
+    struct notice {
+        std::size_t node = 0;
+        std::uint64_t queue = 0; // the hash of its name
+    };
+
     void end(core::claim_id id) noexcept;
 
     claim_table& claims_;
     node_pool& nodes_;
     common_calls& calls_;
-    boost::unordered_flat_map<std::uint64_t, core::claim_id> set_; // by the hash of the queue
+    boost::unordered_flat_map<core::claim_id, notice> set_;
+    boost::unordered_flat_map<std::uint64_t, core::claim_id> by_queue_;
+    boost::unordered_flat_set<core::claim_id> unasked_; // no node could tell
 };
 
 } // namespace holdfast::redis

@@ -26,10 +26,7 @@ public:
     void probe_waiters(core::claim_id id, core::time_point now) override;
     // Answers are still to come that may show that there are none.
     bool is_probing(core::claim_id id) const noexcept override;
-    void report_waiters(core::claim_id id, core::time_point now) override
-    {
-        notices_.ask(id, now);
-    }
+    void report_waiters(core::claim_id id, core::time_point now) override { notices_.ask(id, now); }
     bool reports_waiters(core::claim_id id) const noexcept override { return notices_.is_set(id); }
     void leave_open(core::claim_id id) override { claims_[id].ends_turns = true; }
 

@@ -1,0 +1,229 @@
+// Leases that linger, on real nodes: other lockers get them at once, and nothing is left over.
+#include "support/cluster.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(lingering)
+
+// A wait that is not noticed would last until the next renewal, 10 s later, or longer.
+constexpr auto at_once = 4s;
+
+lock_options sticky()
+{
+    lock_options options;
+    options.ttl = 30s;
+    options.wait = 60s;
+    options.linger = 5min;
+    return options;
+}
+
+task use(holdfast::lock lock)
+{
+    lease held = co_await lock.acquire();
+    co_await held.release();
+}
+
+task expect_at_once(holdfast::lock lock)
+{
+    const auto begin = steady::now();
+    lease next = co_await lock.acquire();
+    BOOST_TEST(next.held());
+    BOOST_TEST((steady::now() - begin < at_once));
+    co_await next.release();
+}
+
+task take_turns(scene& s)
+{
+    for (int i = 0; i < 20; ++i) {
+        const auto which = static_cast<std::size_t>(i) % 2;
+        co_await expect_at_once(s.lock(which, sticky()));
+        co_await pause(5ms);
+        BOOST_TEST(s.locker(which).stats().lost == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(another_locker_gets_it_at_once)
+{
+    cluster c(3);
+    scene s(c.store(), 2);
+    run(s.io, take_turns(s));
+    s.finish();
+}
+
+BOOST_AUTO_TEST_CASE(another_locker_gets_it_at_once_with_tokens)
+{
+    cluster c(3);
+    scene s(c.fenced_store({.first_deployment = true}), 2);
+    run(s.io, take_turns(s));
+    s.finish();
+}
+
+// The holder uses it without a pause, so it lingers only for moments.
+task use_again_and_again(holdfast::lock lock, const bool& over, std::size_t& uses)
+{
+    while (!over) {
+        lease held = co_await lock.acquire();
+        ++uses;
+        co_await held.release();
+    }
+}
+
+task come_now_and_then(scene& s, bool& over, std::size_t& uses)
+{
+    for (int i = 0; i < 10; ++i) {
+        co_await pause(50ms);
+        co_await expect_at_once(s.lock(1));
+    }
+    over = true;
+    BOOST_TEST(uses > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_busy_holder_gives_way)
+{
+    cluster c(3);
+    scene s(c.store(), 2);
+    bool over = false;
+    std::size_t uses = 0;
+    std::vector<task> all;
+    all.push_back(use_again_and_again(s.lock(0, sticky()), over, uses));
+    all.push_back(come_now_and_then(s, over, uses));
+    run(s.io, std::move(all));
+    s.finish();
+}
+
+// What the nodes were to tell ends with the connections.
+task lose_connections(cluster& c, scene& s)
+{
+    co_await use(s.lock(0, sticky()));
+    co_await pause(50ms);
+    c.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
+    co_await pause(1s); // until they are back
+    BOOST_TEST(s.locker(0).stats().lingering == 1u);
+    co_await expect_at_once(s.lock(1));
+}
+
+BOOST_AUTO_TEST_CASE(another_locker_gets_it_after_all_connections_broke)
+{
+    cluster c(3);
+    scene s(c.store(), 2);
+    run(s.io, lose_connections(c, s));
+    s.finish();
+}
+
+task crash_all_keys(cluster& c, scene& s)
+{
+    co_await use(s.lock(0, sticky()));
+    c.command({"DEL", s.resource});
+    co_await expect_at_once(s.lock(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_was_deleted_by_hand_frees_it)
+{
+    cluster c(3);
+    scene s(c.store(), 2);
+    run(s.io, crash_all_keys(c, s));
+    BOOST_TEST(s.locker(0).stats().lost == 0u);
+    s.finish();
+}
+
+constexpr std::size_t names = 10'000;
+
+task use_some(scene& s, std::size_t first, std::size_t step)
+{
+    for (std::size_t i = first; i < names; i += step)
+        co_await use(holdfast::lock(s.locker(), s.resource + ":" + std::to_string(i), sticky()));
+}
+
+BOOST_AUTO_TEST_CASE(a_close_gives_many_back)
+{
+    cluster c(3);
+    scene s(c.store(), 1);
+    std::vector<task> all;
+    for (std::size_t i = 0; i < 100; ++i)
+        all.push_back(use_some(s, i, 100));
+    run(s.io, std::move(all));
+    BOOST_TEST(s.locker().stats().lingering == names);
+    BOOST_TEST(s.locker().stats().held == 0u);
+    const auto begin = steady::now();
+    s.finish();
+    BOOST_TEST((steady::now() - begin < 10s));
+    for (std::size_t node = 0; node < c.size(); ++node)
+        BOOST_TEST(c.keys(node) == 0u);
+}
+
+// Coroutines of two lockers in eight threads use some resources.
+struct crowd {
+    static constexpr std::size_t resources = 4, users = 16, rounds = 400;
+
+    std::array<std::atomic<int>, resources> holders{};
+    std::array<std::atomic<std::uint64_t>, resources> tokens{};
+    std::atomic<int> wrong = 0;
+};
+
+task use_many(crowd& all, holdfast::locker& locker, std::string prefix, std::size_t user)
+{
+    for (std::size_t i = 0; i < crowd::rounds; ++i) {
+        const std::size_t which = (user + i / 8) % crowd::resources;
+        holdfast::lock lock(locker, prefix + std::to_string(which), sticky());
+        lease held = co_await lock.acquire();
+        all.wrong += all.holders[which].fetch_add(1) != 0 ? 1 : 0;
+        all.wrong += all.tokens[which].exchange(*held.fence()) >= *held.fence() ? 1 : 0;
+        if (i % 16 == 0)
+            co_await pause(1ms);
+        all.holders[which].fetch_sub(1);
+        co_await held.release();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(eight_threads)
+{
+    cluster c(3);
+    crowd all;
+    const std::string prefix = unique_name() + ":";
+    asio::io_context io;
+    auto work = asio::make_work_guard(io);
+    std::deque<holdfast::locker> lockers;
+    for (int i = 0; i < 2; ++i)
+        lockers.emplace_back(io.get_executor(), c.fenced_store({.first_deployment = true}));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&io] { io.run(); });
+    std::vector<std::future<void>> ends;
+    for (std::size_t user = 0; user < crowd::users; ++user)
+        ends.push_back(
+            asio::co_spawn(io, use_many(all, lockers[user % 2], prefix, user), asio::use_future));
+    for (auto& each : ends)
+        BOOST_CHECK_NO_THROW(each.get());
+    std::uint64_t resumed = 0;
+    for (auto& each : lockers) {
+        BOOST_TEST(each.stats().lost == 0u);
+        resumed += each.stats().resumed;
+        each.close(asio::use_future).get();
+    }
+    work.reset();
+    for (auto& each : threads)
+        each.join();
+    BOOST_TEST(all.wrong == 0);
+    BOOST_TEST_MESSAGE(resumed << " leases were taken again");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

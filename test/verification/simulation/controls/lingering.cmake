@@ -1,0 +1,39 @@
+# Leases that linger
+
+holdfast_control(lingers_without_end "a lease lingers for longer than it may"
+    EDIT src/core/lingering_leases.cpp
+        "kept.max_hold = milliseconds(kept.linger_ms) + guard;"
+        "kept.max_hold = milliseconds::max();"
+    RUN --lingering)
+
+holdfast_control(lingers_although_others_wait "a lease lingers although the locker knows that others wait"
+    EDIT src/core/holders.cpp
+        "    if (lingers(slots_, lease))
+        stop_lingering(lease, now);
+    else if (leases_.is_held(lease))"
+        "    if (leases_.is_held(lease))"
+    RUN --lingering)
+
+holdfast_control(lingering_loss_ignored "a lease that was lost while it lingers is used again"
+    EDIT src/core/holders.cpp
+        "        queues_.at(slots_[lease].queue).turns.lost(now);
+        stop_lingering(lease, now);
+    } else if"
+        "        queues_.at(slots_[lease].queue).turns.lost(now);
+    } else if"
+    RUN --lingering)
+
+holdfast_control(lingering_token_repeated "a lease that is taken again has the token of the holder before"
+    EDIT src/core/holders.cpp
+        "    const auto fence = backend_.transfer(to.claim, next);"
+        "    static thread_local std::map<std::pair<const void*, claim_id>, std::optional<std::uint64_t>>
+        last;
+    const auto moved = backend_.transfer(to.claim, next);
+    auto& known = last[{this, to.claim}];
+    const auto fence = lingered && known ? known : moved;
+    known = fence;"
+    EDIT src/core/holders.cpp
+        "#include \"core/holders.hpp\""
+        "#include \"core/holders.hpp\"
+#include <map>"
+    RUN --lingering)
