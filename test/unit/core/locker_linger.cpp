@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_single_attempt_gets_it_as_well)
     try_acquire(2);
     BOOST_TEST(effects() == "2 acquired");
     try_acquire(3);
-    BOOST_TEST(effects() == "3 ended: none");
+    BOOST_TEST(effects() == "3 ended: nothing");
 }
 
 BOOST_AUTO_TEST_CASE(a_dropped_lease_lingers_as_well)

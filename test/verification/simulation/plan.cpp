@@ -225,10 +225,10 @@ void let_linger(plan& p, dice& chance)
         p.users = 1;
         p.users_do.longest_pause = chance.of_any_size(10us, p.terms.ttl / 10);
     }
-    const bool always = p.queue && !p.fence && !p.given.nothing_is_late && chance.chance(0.2);
+    p.for_long = p.queue && !p.fence && !p.given.nothing_is_late && chance.chance(0.2);
     const auto most = p.given.nothing_is_late ? nanoseconds(1s) : p.terms.ttl * 4;
     const nanoseconds most_of_worlds = chance.of_any_size(1ms, most);
-    const nanoseconds length = always ? p.longest_wait_in_calm() * 2 : most_of_worlds;
+    const nanoseconds length = p.for_long ? p.longest_wait_in_calm() * 2 : most_of_worlds;
     p.terms.linger_ms = static_cast<std::uint32_t>(std::chrono::ceil<milliseconds>(length).count());
 }
 

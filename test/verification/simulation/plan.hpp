@@ -73,7 +73,8 @@ struct plan {
     std::optional<burst_plan> burst{};                          // instead of faults
     habits users_do;
 
-    bool lingers = false;   // leases stay with a process after their release
+    bool lingers = false;   // leases stay with a process after their release,
+    bool for_long = false;  // for longer than anybody may wait
     bool rolls_out = false; // processes drain and are replaced at random times
 
     std::vector<fault> faults; // that can happen; none in some worlds

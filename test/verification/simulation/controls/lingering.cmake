@@ -14,13 +14,21 @@ holdfast_control(lingers_although_others_wait "a lease lingers although the lock
         "    if (leases_.is_held(lease))"
     RUN --lingering)
 
-holdfast_control(lingering_loss_ignored "a lease that was lost while it lingers is used again"
+holdfast_control(lingering_after_the_end "a lease that has ended while it lingers is used again"
     EDIT src/core/holders.cpp
-        "        queues_.at(slots_[lease].queue).turns.lost(now);
-        stop_lingering(lease, now);
-    } else if"
-        "        queues_.at(slots_[lease].queue).turns.lost(now);
-    } else if"
+        "        if (due.over) {
+            stop_lingering(lease, now);
+        } else if (due.renew) {"
+        "        if (due.renew && !due.over) {"
+    EDIT src/core/holders.cpp
+        "if (lingering_.service(lease, now).over || !hand_over(lease, now))"
+        "if (!hand_over(lease, now))"
+    EDIT src/core/holders.cpp
+        "from.keeper.where() != lease_keeper::phase::kept"
+        "false"
+    EDIT src/core/holders.cpp
+        "granted.until - terms.guard <= now"
+        "false"
     RUN --lingering)
 
 holdfast_control(lingering_token_repeated "a lease that is taken again has the token of the holder before"
