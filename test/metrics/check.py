@@ -90,6 +90,8 @@ def check_values(samples, locker):
         ("holdfast_asking_limit", locker): 12,
         ("holdfast_suspensions_total", locker): 13,
         ("holdfast_events_dropped_total", locker): 14,
+        ("holdfast_resumed_total", locker): 15,
+        ("holdfast_lingering", locker): 16,
         ("holdfast_queue_wait_seconds_count", locker): 3,
         ("holdfast_queue_wait_seconds_sum", locker): 108000.003001,
         ("holdfast_quorum_seconds_sum", locker): 0.002,

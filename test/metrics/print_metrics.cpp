@@ -23,6 +23,8 @@ int main(int count, char** words)
     s.asking_limit = 12;
     s.suspensions = 13;
     s.events_dropped = 14;
+    s.resumed = 15;
+    s.lingering = 16;
     s.queue_wait.record(1us);
     s.queue_wait.record(3ms);
     s.queue_wait.record(30h);

@@ -52,6 +52,20 @@ BOOST_AUTO_TEST_CASE(the_time_of_turns_is_limited)
     BOOST_TEST(!t.time_is_up(terms, at(3999ms)));
 }
 
+BOOST_AUTO_TEST_CASE(it_remembers_that_others_wait)
+{
+    local_turns t;
+    BOOST_TEST(!t.others_wait());
+    t.note_waiters();
+    t.granted(start); // after a wait behind others, more of them may follow
+    BOOST_TEST(t.others_wait());
+    t.nobody_waits();
+    BOOST_TEST(!t.others_wait());
+    t.note_waiters();
+    t.end();
+    BOOST_TEST(!t.others_wait());
+}
+
 // If no other process waits, the turns count from zero again, but their time does not.
 BOOST_AUTO_TEST_CASE(turns_that_keep_nobody_waiting_are_free)
 {

@@ -48,6 +48,7 @@ BOOST_AUTO_TEST_CASE(counters_count_what_happened)
     r.refused(errc::too_late);
     r.acquired(1, 7, std::nullopt);
     r.handed_over();
+    r.resumed();
     r.renewed();
     r.given_up();
     r.lost();
@@ -57,6 +58,7 @@ BOOST_AUTO_TEST_CASE(counters_count_what_happened)
     BOOST_TEST(s.unreachable == 2u);
     BOOST_TEST(s.acquired == 1u);
     BOOST_TEST(s.handed_over == 1u);
+    BOOST_TEST(s.resumed == 1u);
     BOOST_TEST(s.renewals == 1u);
     BOOST_TEST(s.released == 1u);
     BOOST_TEST(s.lost == 1u);

@@ -16,11 +16,6 @@ holdfast_control(lingers_although_others_wait "a lease lingers although the lock
 
 holdfast_control(lingering_after_the_end "a lease that has ended while it lingers is used again"
     EDIT src/core/holders.cpp
-        "        if (due.over) {
-            stop_lingering(lease, now);
-        } else if (due.renew) {"
-        "        if (due.renew && !due.over) {"
-    EDIT src/core/holders.cpp
         "if (lingering_.service(lease, now).over || !hand_over(lease, now))"
         "if (!hand_over(lease, now))"
     EDIT src/core/holders.cpp
