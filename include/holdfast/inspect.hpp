@@ -12,8 +12,8 @@
 namespace holdfast {
 
 /// The process and the locker behind a lock, as its client record says. Each locker keeps such a
-/// record at each node (`redlock_options::client_record`). The texts come from the node: escape
-/// them before they are shown on a terminal.
+/// record at each node (`redlock_options::client_record`); in etcd it is the value of the key. The
+/// texts come from the node: escape them before they are shown on a terminal.
 struct client_info {
     std::string host;        ///< the name of its machine
     std::uint32_t pid = 0;   ///< of its process, in that process's own namespace
@@ -25,7 +25,7 @@ struct client_info {
 
 /// Who holds a lock, or waits for it.
 struct lock_owner {
-    /// The value of the key is no owner token of holdfast: another Redlock client has the lock, or
+    /// The value of the key is no owner token of holdfast: another client has the lock, or
     /// a version of holdfast without client records. Nothing else is known then. A token whose time
     /// is more than a day ahead of this machine's clock counts as foreign too.
     bool foreign = false;

@@ -208,7 +208,7 @@ public:
     /// Errors:
     /// - `errc::not_held`  no majority has the key of one owner. Keys without a ttl were deleted.
     /// - `errc::unreachable`  no majority has answered. If `deleted` is not 0, the lock may be gone
-    ///   nevertheless.
+    ///   nevertheless. With `etcd()`: always, because the holder would not be told.
     /// - `errc::permission_denied`, `errc::key_conflict`, `errc::closed`, as for `inspect()`.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///
