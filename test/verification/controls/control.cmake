@@ -5,7 +5,8 @@
 # or of the tests are replaced by wrong ones. A test must detect the error. Each <text> must be in
 # its file exactly once. Otherwise the control could be without effect, so the configuration fails.
 #
-# RUN: an argument of the program. If a header is edited, COMPILE lists the source files that must be compiled with the wrong header.
+# RUN: an argument of the program. If a header is edited, COMPILE lists the source files that must be
+# compiled with the wrong header.
 set(holdfast_controls "")
 
 function(holdfast_control name what)
@@ -60,4 +61,16 @@ function(holdfast_control name what)
     target_link_libraries(control_${name} PRIVATE ${holdfast_control_main})
     set(holdfast_controls
         "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}${arguments}\n" PARENT_SCOPE)
+endfunction()
+
+# holdfast_test_controls(<test> <script> <program> [<argument>...])
+#
+# Adds the CTest test <test>: <script> runs the correct <program> and all controls of this folder.
+# The arguments of the script: the program, a list of the controls, and <argument>. A script for
+# most programs is ${holdfast_run_controls}.
+set(holdfast_run_controls ${CMAKE_CURRENT_LIST_DIR}/run)
+function(holdfast_test_controls test script program)
+    set(list ${CMAKE_CURRENT_BINARY_DIR}/controls.txt)
+    file(GENERATE OUTPUT ${list} CONTENT "${holdfast_controls}")
+    holdfast_computation(${test} ${script} $<TARGET_FILE:${program}> ${list} ${ARGN})
 endfunction()
