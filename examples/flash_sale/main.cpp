@@ -1,14 +1,16 @@
 // A flash sale: many processes, each with hundreds of coroutines, sell a stock. A Redis server
-// stores the stock as a plain number: read, think, write back. A lock over five other Redis servers
-// prevents lost updates while some of those five fail. With --fenced the server of the stock also
-// refuses late writes; --freeze shows why that is needed. See --help.
+// stores the stock as a plain number: read, think, write back. A lock over five other Redis
+// servers, or in an etcd cluster, prevents lost updates while some of those five fail. With
+// --fenced the server of the stock also refuses late writes; --freeze shows why that is needed. See
+// --help.
 //
-// main.cpp       the command line
-// orchestra.cpp  the parent: servers, workers, faults, the verdict
-// worker.cpp     one process of the shop, which uses the lock
-// stock.cpp      the connection to the shop's own server
-// process.cpp    one worker, as the parent sees it
-// report.cpp     counting and printing
+// main.cpp          the command line
+// orchestra.cpp     the parent: workers, faults, the verdict
+// lock_servers.cpp  the servers that store the lock
+// worker.cpp        one process of the shop, which uses the lock
+// stock.cpp         the connection to the shop's own server
+// process.cpp       one worker, as the parent sees it
+// report.cpp        counting and printing
 
 #include "orchestra.hpp"
 #include "settings.hpp"
@@ -46,6 +48,18 @@ void check(const flash_sale::settings& wanted)
         throw std::invalid_argument("--freeze needs a second process that runs: --processes=2");
 }
 
+flash_sale::store_kind store_named(const std::string& name)
+{
+    if (name == "redis")
+        return flash_sale::store_kind::redis;
+    if (name != "etcd")
+        throw std::invalid_argument("--store must be redis or etcd");
+#ifndef HOLDFAST_WITH_ETCD
+    throw std::invalid_argument("--store etcd: this program was built without etcd");
+#endif
+    return flash_sale::store_kind::etcd;
+}
+
 template <class Number>
 po::typed_value<Number>* number(Number& variable)
 {
@@ -56,12 +70,15 @@ int run(int argc, char** argv)
 {
     flash_sale::settings wanted;
     flash_sale::worker_settings given;
+    std::string store = "redis";
     po::options_description visible("flash_sale sells a stock from many processes under one lock");
     visible.add_options()("help", "print this")("processes", number(wanted.processes),
         "processes that sell")("buyers-per-process", number(wanted.coroutines),
         "coroutines in each process, at the same time")("buyers", number(wanted.buyers),
-        "buyers in total; each wants one item")("stock", number(wanted.stock), "items")(
-        "nodes", number(wanted.nodes), "Redis servers that store the lock")(
+        "buyers in total; each wants one item")("stock", number(wanted.stock), "items")("store",
+        po::value(&store)->default_value(store)->value_name("KIND"),
+        "what stores the lock: redis, independent servers; or etcd, a cluster")(
+        "nodes", number(wanted.nodes), "servers that store the lock")(
         "think", number(wanted.think_ms), "milliseconds between reading the stock and writing it")(
         "no-lock", "show what happens without the lock (exit status 1)")(
         "fenced", "leases have tokens, and the stock's server refuses a stale token")("freeze",
@@ -81,11 +98,13 @@ int run(int argc, char** argv)
         std::cout << visible;
         return 0;
     }
+    wanted.store = store_named(store);
     wanted.lock = !seen.count("no-lock");
     wanted.fenced = seen.count("fenced") != 0;
     wanted.freeze = seen.count("freeze") != 0;
     wanted.faults = !seen.count("no-faults");
     if (seen.count("worker")) {
+        given.store = wanted.store;
         given.coroutines = wanted.coroutines;
         given.buyers = wanted.buyers;
         given.think_ms = wanted.think_ms;

@@ -1,5 +1,6 @@
 #include "orchestra.hpp"
 
+#include "lock_servers.hpp"
 #include "process.hpp"
 #include "report.hpp"
 #include "stock.hpp"
@@ -21,6 +22,8 @@
 #include <exception>
 #include <iostream>
 #include <list>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,32 +36,34 @@ using holdfast::test::redis_server;
 // Breaks lock nodes during the sale: as many as a majority can do without, two at most.
 class saboteur {
 public:
-    saboteur(const settings& wanted, std::vector<redis_server>& nodes)
+    // `nodes`: null without a lock.
+    saboteur(const settings& wanted, lock_servers* nodes)
         : nodes_(nodes),
           expected_(std::min(wanted.stock, wanted.buyers))
     {
-        if (wanted.faults && !nodes.empty())
-            spare_ = static_cast<unsigned>((nodes.size() - 1) / 2);
+        if (wanted.faults && nodes)
+            spare_ = (wanted.nodes - 1) / 2;
     }
 
     // Returns a description of the fault, if one was caused or ended now.
     std::string act(std::size_t sold)
     {
         if (losses_.killed == 0 && spare_ >= 1 && sold >= expected_ / 3) {
+            const auto victim = nodes_->most_important();
             ++losses_.killed;
-            nodes_.front().kill();
-            return "lock node at " + nodes_.front().url() + " killed";
+            nodes_->kill(victim);
+            return name(victim) + " killed";
         }
         if (losses_.paused == 0 && spare_ >= 2 && sold >= expected_ / 2) {
+            paused_ = nodes_->most_important();
             ++losses_.paused;
-            nodes_.back().pause();
-            paused_ = true;
-            return "lock node at " + nodes_.back().url() + " paused";
+            nodes_->pause(*paused_);
+            return name(*paused_) + " paused";
         }
         if (paused_ && sold >= expected_ - expected_ / 6) {
-            paused_ = false;
-            nodes_.back().resume();
-            return "lock node at " + nodes_.back().url() + " resumed";
+            const auto victim = *std::exchange(paused_, std::nullopt);
+            nodes_->resume(victim);
+            return name(victim) + " resumed";
         }
         return {};
     }
@@ -66,10 +71,12 @@ public:
     const node_losses& losses() const { return losses_; }
 
 private:
-    std::vector<redis_server>& nodes_;
+    std::string name(std::size_t node) const { return "lock node at " + nodes_->urls()[node]; }
+
+    lock_servers* nodes_;
     std::size_t expected_;
     unsigned spare_ = 0;
-    bool paused_ = false;
+    std::optional<std::size_t> paused_;
     node_losses losses_;
 };
 
@@ -94,7 +101,7 @@ private:
     asio::signal_set signals_; // before the first server is started
     asio::steady_timer tick_;
     redis_server shop_;
-    std::vector<redis_server> nodes_;
+    std::unique_ptr<lock_servers> nodes_; // null without a lock
     saboteur saboteur_;
     std::list<worker_process> workers_;
     std::size_t running_ = 0;
@@ -112,8 +119,8 @@ sale::sale(asio::io_context& io, const settings& wanted)
       wanted_(wanted),
       signals_(io, SIGINT, SIGTERM),
       tick_(io),
-      nodes_(holdfast::test::start_servers(wanted.lock ? wanted.nodes : 0)),
-      saboteur_(wanted_, nodes_)
+      nodes_(wanted.lock ? start_lock_servers(wanted.store, wanted.nodes) : nullptr),
+      saboteur_(wanted_, nodes_.get())
 {}
 
 void rethrow(std::exception_ptr error)
@@ -133,8 +140,7 @@ int sale::run()
     shop_.command({"SET", stock_key, std::to_string(wanted_.stock)});
     progress_.say(std::to_string(wanted_.buyers) + " buyers want " + std::to_string(wanted_.stock) +
                   " items from " + std::to_string(wanted_.processes) + " processes, " +
-                  (wanted_.lock ? "one lock on " + std::to_string(nodes_.size()) + " Redis servers"
-                                : "no lock") +
+                  (nodes_ ? "one lock on " + nodes_->title() : "no lock") +
                   (wanted_.fenced ? ", fenced" : ""));
     start_workers();
     asio::co_spawn(io_, show_progress(), rethrow);
@@ -153,7 +159,9 @@ void sale::start_workers()
     for (unsigned i = 0; i < wanted_.processes; ++i) {
         worker_settings given;
         given.stock_port = shop_.port();
-        given.nodes = holdfast::test::urls(nodes_);
+        given.store = wanted_.store;
+        if (nodes_)
+            given.nodes = nodes_->urls();
         given.coroutines = wanted_.coroutines;
         given.first_buyer = next;
         given.buyers = (wanted_.buyers - next) / (wanted_.processes - i);

@@ -17,6 +17,8 @@ std::vector<std::string> command_line(const worker_settings& given)
         "--buyers=" + std::to_string(given.buyers),
         "--buyers-per-process=" + std::to_string(given.coroutines),
         "--think=" + std::to_string(given.think_ms)};
+    if (given.store == store_kind::etcd)
+        words.push_back("--store=etcd");
     if (given.fenced)
         words.push_back("--fenced");
     if (given.freezes)

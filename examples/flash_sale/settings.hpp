@@ -6,7 +6,11 @@
 
 namespace flash_sale {
 
+/// What stores the lock.
+enum class store_kind : std::uint8_t { redis, etcd };
+
 struct settings {
+    store_kind store = store_kind::redis;
     unsigned processes = 4;
     unsigned coroutines = 250; // in each process, at the same time
     unsigned buyers = 2'000;   // in all
@@ -21,6 +25,7 @@ struct settings {
 
 // The settings that the parent passes to one worker process.
 struct worker_settings {
+    store_kind store = store_kind::redis;
     std::uint16_t stock_port = 0;
     std::vector<std::string> nodes; // none: sell without a lock
     unsigned coroutines = 0;

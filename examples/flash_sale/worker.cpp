@@ -4,6 +4,9 @@
 #include "stock.hpp"
 
 #include <holdfast/holdfast.hpp>
+#ifdef HOLDFAST_WITH_ETCD
+#include <holdfast/etcd.hpp>
+#endif
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -89,7 +92,9 @@ asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fen
 asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& mine)
 {
     holdfast::lock_options options;
-    options.ttl = 2s;   // short, so that a crashed process does not delay the sale for long
+    // Short, so that a crashed process does not delay the sale for long. But longer than the
+    // election of a new leader takes.
+    options.ttl = here.given.store == store_kind::etcd ? 5s : 2s;
     options.wait = 60s; // the queue is long
     holdfast::lock lock(*here.locker, "stock:A", options);
     auto body = [&here, &stock, &mine](holdfast::lease& lease) {
@@ -167,14 +172,18 @@ void close_counter(shop& here, std::exception_ptr error)
         here.locker->close(asio::detached); // open connections would keep the program running
 }
 
-holdfast::redlock_options how_to_lock(const worker_settings& given)
+holdfast::backend store_of(const worker_settings& given)
 {
+#ifdef HOLDFAST_WITH_ETCD
+    if (given.store == store_kind::etcd)
+        return holdfast::etcd(given.nodes); // all its leases have tokens
+#endif
     holdfast::redlock_options options;
     if (given.fenced) {
         options.fencing = holdfast::fencing::on;
         options.fence.first_deployment = true; // the servers are as new as this sale
     }
-    return options;
+    return holdfast::redlock({given.nodes.begin(), given.nodes.end()}, options);
 }
 
 } // namespace
@@ -183,10 +192,8 @@ int run_worker(const worker_settings& given)
 {
     asio::io_context io(1);
     shop here{given, std::nullopt, given.first_buyer, given.coroutines};
-    if (!given.nodes.empty()) {
-        const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
-        here.locker.emplace(io.get_executor(), holdfast::redlock(nodes, how_to_lock(given)));
-    }
+    if (!given.nodes.empty())
+        here.locker.emplace(io.get_executor(), store_of(given));
     for (unsigned i = 0; i < given.coroutines; ++i) {
         auto closed = [&here](std::exception_ptr error) {
             close_counter(here, error);

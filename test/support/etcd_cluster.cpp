@@ -173,11 +173,14 @@ void etcd_cluster::launch(std::size_t member, bool again)
     std::string cluster;
     for (const auto& each : members_)
         cluster += (cluster.empty() ? "" : ",") + each->name + "=" + each->peer_url();
-    std::vector<std::string> words{"etcd", "--name", m.name, "--data-dir",
-        m.folder.path() + "/data", "--listen-client-urls", url(member), "--advertise-client-urls",
-        url(member), "--listen-peer-urls", m.peer_url(), "--initial-advertise-peer-urls",
-        m.peer_url(), "--initial-cluster", cluster, "--initial-cluster-state",
-        again ? "existing" : "new", "--logger", "zap", "--log-outputs", m.folder.path() + "/log"};
+    // Warnings about broken connections go to the log as well.
+    const std::string log = m.folder.path() + "/log";
+    std::vector<std::string> words{"sh", "-c", "exec \"$@\" 2>>\"$0\"", log, "etcd", "--name",
+        m.name, "--data-dir", m.folder.path() + "/data", "--listen-client-urls", url(member),
+        "--advertise-client-urls", url(member), "--listen-peer-urls", m.peer_url(),
+        "--initial-advertise-peer-urls", m.peer_url(), "--initial-cluster", cluster,
+        "--initial-cluster-state", again ? "existing" : "new", "--logger", "zap", "--log-outputs",
+        log};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     m.process.emplace(words, child_options{.piped = child_options::pipes::none});
 }
