@@ -94,6 +94,39 @@ BOOST_AUTO_TEST_CASE(without_a_majority_nothing_is_granted_and_leases_end_in_tim
     s.finish();
 }
 
+// A member that has lost the leader still answers. A watch there would wait for events in vain.
+BOOST_AUTO_TEST_CASE(a_member_without_a_leader_is_given_up)
+{
+    etcd_cluster servers(3);
+    etcd_options options;
+    options.reconnect_max = 200ms;
+    scene s(etcd({servers.url(0)}, options), 2);
+    run(s.io, [](scene& all, etcd_cluster& in) -> task {
+        lock_options lasting;
+        lasting.ttl = 90s; // nothing is sent for long: only the server can tell
+        lease held = co_await all.lock(0, lasting).acquire();
+        call<lease> waits;
+        all.lock(1, lasting).acquire(forever, waits.token());
+        co_await pause(300ms);
+        in.kill(1);
+        in.kill(2);
+        const auto limit = steady::now() + 20s; // less than a third of the ttl
+        const auto told = [&all] {
+            return describe_nodes(all.locker(1).stats()).find("no leader") != std::string::npos;
+        };
+        while (!told() && steady::now() < limit)
+            co_await pause(10ms);
+        BOOST_TEST(told(), describe_nodes(all.locker(1).stats()));
+        BOOST_TEST(!waits.done());
+        in.restart(1);
+        co_await held.release();
+        while (!waits.done())
+            co_await pause(1ms);
+        BOOST_TEST(!waits.error(), waits.error().message());
+    }(s, servers));
+    s.finish();
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
