@@ -1,6 +1,7 @@
 #include "holdfast_load.hpp"
 
 #include "connected.hpp"
+#include "store.hpp"
 
 #include <holdfast/holdfast.hpp>
 #ifdef HOLDFAST_WITH_TLS
@@ -64,10 +65,10 @@ struct signals {
 
 // A locker, the coroutines that use it, and the threads that run them.
 struct crew {
-    crew(const std::vector<holdfast::endpoint>& nodes, const holdfast::redlock_options& options,
+    crew(const std::vector<std::string>& urls, const holdfast::redlock_options& options,
         const load& wanted, std::size_t how_many, std::size_t first_number, signals& of_all)
         : io(static_cast<int>(wanted.locker_each ? 1 : wanted.threads)),
-          locker(io.get_executor(), holdfast::redlock(nodes, options)),
+          locker(io.get_executor(), store_at(urls, options)),
           what(wanted),
           coroutines(how_many),
           first(first_number),
@@ -181,8 +182,10 @@ void watch_the_clock(signals& all, const load& wanted)
 
 } // namespace
 
-result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted)
+result run_holdfast(const std::vector<std::string>& urls, const load& wanted)
 {
+    if (is_etcd(urls) && (wanted.fenced || !wanted.ca_file.empty()))
+        throw std::invalid_argument("--fenced and --ca-file are for Redis");
     if (wanted.threads == 0 || wanted.concurrency < wanted.threads)
         throw std::invalid_argument(
             "--threads must be at least 1, and --concurrency at least --threads");
@@ -193,7 +196,7 @@ result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wa
         const std::size_t first = i * wanted.concurrency / lockers;
         const std::size_t next = (i + 1) * wanted.concurrency / lockers;
         crews.push_back(
-            std::make_unique<crew>(nodes, options_for(wanted), wanted, next - first, first, all));
+            std::make_unique<crew>(urls, options_for(wanted), wanted, next - first, first, all));
         all.contexts.push_back(&crews.back()->io);
     }
     {

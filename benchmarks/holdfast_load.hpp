@@ -2,13 +2,13 @@
 
 #include "load.hpp"
 
-#include <holdfast/endpoint.hpp>
-
+#include <string>
 #include <vector>
 
 namespace benchmark {
 
-// Runs the load on the library: a coroutine for each lock in flight, default settings.
-result run_holdfast(const std::vector<holdfast::endpoint>& nodes, const load& wanted);
+// Runs the load on the library: a coroutine for each lock in flight, default settings. The store is
+// `store_at(urls)`.
+result run_holdfast(const std::vector<std::string>& urls, const load& wanted);
 
 } // namespace benchmark

@@ -23,7 +23,7 @@ double median(std::vector<double> values)
 void compare(std::size_t node_count, const benchmark::load& wanted, int repetitions)
 {
     const auto servers = holdfast::test::start_servers(node_count);
-    const auto nodes = holdfast::test::endpoints(servers);
+    const auto nodes = holdfast::test::urls(servers);
     std::vector<std::uint16_t> ports;
     for (const auto& server : servers)
         ports.push_back(server.port());

@@ -17,8 +17,9 @@ inline bool parse(boost::program_options::options_description& options,
     std::vector<std::string>& nodes, int argc, char** argv)
 {
     namespace po = boost::program_options;
-    options.add_options()("help", "show this text")(
-        "node", po::value(&nodes)->required()->value_name("URL"), "a Redis node; may be repeated");
+    options.add_options()("help", "show this text")("node",
+        po::value(&nodes)->required()->value_name("URL"),
+        "a Redis node or a member of etcd; may be repeated");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     if (given.count("help") != 0) {

@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "connected.hpp"
 #include "held_leases.hpp"
+#include "store.hpp"
 #include "usage.hpp"
 
 #include <holdfast/holdfast.hpp>
@@ -92,8 +93,7 @@ void run(int argc, char** argv)
         return;
 
     asio::io_context io(1);
-    const std::vector<holdfast::endpoint> nodes(wanted.nodes.begin(), wanted.nodes.end());
-    holder all{wanted, holdfast::locker(io.get_executor(), holdfast::redlock(nodes))};
+    holder all{wanted, holdfast::locker(io.get_executor(), benchmark::store_at(wanted.nodes))};
     benchmark::run_to_end(io, hold_all(all));
 }
 

@@ -12,10 +12,8 @@ namespace {
 benchmark::result measure(
     const std::string& client, const benchmark::load& wanted, const std::vector<std::string>& urls)
 {
-    if (client == "holdfast") {
-        const std::vector<holdfast::endpoint> nodes(urls.begin(), urls.end());
-        return benchmark::run_holdfast(nodes, wanted);
-    }
+    if (client == "holdfast")
+        return benchmark::run_holdfast(urls, wanted);
     if (client != "wire_limit" || wanted.shared || wanted.fresh || wanted.fenced ||
         wanted.threads != 1 || wanted.locker_each)
         throw std::invalid_argument(

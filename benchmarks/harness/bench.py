@@ -12,6 +12,7 @@ from pathlib import Path
 
 import contention
 import curves
+import etcd
 import orders
 import overload
 import plots
@@ -51,6 +52,11 @@ class Plan:
         self.peers, self.skipped = [], []
         if self.wants(1, 2, 3):
             self.peers, self.skipped = peers(arguments.build, arguments.modules)
+        self.etcd_rows = [number for number in etcd.ROWS if self.wants(number)]
+        if self.etcd_rows:
+            why_not = etcd.why_not(arguments.build)
+            self.etcd_rows = [] if why_not else self.etcd_rows
+            self.skipped += filter(None, [why_not or etcd.why_no_go(arguments.build)])
         self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         self.load_before = f"{os.getloadavg()[0]:.2f}"
         with Nodes(arguments.build, "--count=1") as nodes:
@@ -78,7 +84,7 @@ def write(folder, plan, all_rows, table, all_curves, draw):
 
 def row_numbers(text):
     numbers = {int(word) for word in text.split(",")}
-    if not numbers <= {*range(1, 15), *range(19, 22), *recipes.ROWS}:
+    if not numbers <= {*range(1, 15), *etcd.ROWS, *range(19, 22), *recipes.ROWS}:
         raise ValueError
     return numbers
 
@@ -111,6 +117,7 @@ def main():
     for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
                             (11, rows.threads), (19, orders.row_19),
                             (20, sticky.row_20), (21, rows.row_21),
+                            *((number, etcd.ROWS[number]) for number in plan.etcd_rows),
                             *((number, recipes.measured(number)) for number in recipes.ROWS)):
         if plan.wants(number):
             say(begin, f"row {number}")

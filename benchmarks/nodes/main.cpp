@@ -1,8 +1,11 @@
-// Starts temporary Redis servers and faulty addresses for the harness. Prints them as one line of
-// JSON, and stops them when its standard input ends.
+// Starts temporary Redis and etcd servers and faulty addresses for the harness. Prints them as one
+// line of JSON, and stops them when its standard input ends.
 #include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
+#ifdef HOLDFAST_WITH_ETCD
+#include "support/etcd_cluster.hpp"
+#endif
 #ifdef HOLDFAST_WITH_TLS
 #include "support/tls_port.hpp"
 #endif
@@ -18,6 +21,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +34,7 @@ using asio::ip::tcp;
 using holdfast::test::fault_proxy;
 
 struct settings {
-    std::size_t count = 5, slow = 0, refused = 0, black_holes = 0, delay_ms = 50;
+    std::size_t count = 5, slow = 0, refused = 0, black_holes = 0, delay_ms = 50, etcd = 0;
     bool tls = false;
 };
 
@@ -62,6 +66,8 @@ public:
             silent_.emplace_back(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         if (wanted.tls)
             open_tls_ports();
+        if (wanted.etcd != 0)
+            start_etcd(wanted.etcd);
     }
 
     // Their addresses, the process ids, and the machine.
@@ -80,16 +86,22 @@ public:
             refused.emplace_back(url(socket.local_endpoint().port()));
         for (const auto& acceptor : silent_)
             black_holes.emplace_back(url(acceptor.local_endpoint().port()));
-        json::array tls;
+        json::array tls, etcd;
         for (const std::uint16_t port : tls_ports_)
             tls.emplace_back("rediss://127.0.0.1:" + std::to_string(port));
+#ifdef HOLDFAST_WITH_ETCD
+        if (etcd_) {
+            for (const auto& member : etcd_->urls())
+                etcd.emplace_back(member);
+        }
+#endif
         json::object machine;
         const auto info = servers_.front().command({"INFO", "server"});
         for (const auto& [name, value] : benchmark::describe_machine(info))
             machine[name] = value;
         return {{"servers", servers}, {"pids", pids}, {"slow", slow}, {"prompt", prompt},
             {"refused", refused}, {"black_holes", black_holes}, {"tls", tls}, {"ca_file", ca_file_},
-            {"machine", machine}};
+            {"etcd", etcd}, {"machine", machine}};
     }
 
 private:
@@ -106,6 +118,18 @@ private:
     void open_tls_ports()
     {
         throw std::invalid_argument("--tls: built without TLS");
+    }
+#endif
+#ifdef HOLDFAST_WITH_ETCD
+    void start_etcd(std::size_t members)
+    {
+        etcd_.emplace(members);
+    }
+    std::optional<holdfast::test::etcd_cluster> etcd_;
+#else
+    void start_etcd(std::size_t)
+    {
+        throw std::invalid_argument("--etcd: built without etcd");
     }
 #endif
     std::vector<std::uint16_t> tls_ports_;
@@ -129,6 +153,7 @@ bool parse(settings& wanted, int argc, char** argv)
         "delay", number(wanted.delay_ms), "milliseconds by which a slow proxy delays answers")(
         "refused", number(wanted.refused), "number of addresses that refuse connections")(
         "black-holes", number(wanted.black_holes), "number of addresses that never answer")(
+        "etcd", number(wanted.etcd), "number of members of an etcd cluster")(
         "tls", po::bool_switch(&wanted.tls), "the servers also have a port for TLS");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
