@@ -31,8 +31,9 @@ struct etcd_options {
     /// With the default, resource `jobs` is the same lock as `etcdctl lock jobs`.
     std::string key_prefix{};
 
-    /// The value of the keys, for people who look for the holder. At most 64 printable characters
-    /// without a space.
+    /// The first word of the keys' values, for people who look for the holder; process, host,
+    /// program, version and start of the locker follow. At most 64 printable characters without a
+    /// space.
     std::string client_name = "holdfast";
 
     /// How long an answer may take before the next server is asked: 10 ms to 60 s. Default: a
@@ -64,8 +65,9 @@ struct etcd_options {
 /// process dies, its locks are free after the ttl in whole seconds, but not earlier than that.
 /// Waiters are served in the order in which their requests reach etcd.
 ///
-/// It does not tell who holds a lock: `locker::inspect()`, `list()` and `force_release()` fail with
-/// `errc::unreachable`.
+/// `locker::inspect()` and `list()` read the keys. The cluster answers as one, so the reports have
+/// no `nodes`. `list()` finds the locks of which a holder or waiter is of this library.
+/// `force_release()` fails with `errc::unreachable`: the holder would not be told.
 ///
 /// Throws `std::invalid_argument` if a URL or an option cannot be used. The message never contains
 /// the password.

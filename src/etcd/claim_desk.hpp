@@ -29,6 +29,7 @@ public:
     {}
 
     const requests& texts() const noexcept { return texts_; }
+    void introduce(std::string value) { texts_.introduce(std::move(value)); }
 
     // Requests are made as of then: what is under way began at that time.
     void now_is(core::time_point now) noexcept { now_ = now; }
@@ -60,7 +61,7 @@ private:
     members& members_;
     call_book& calls_;
     const store_history& history_;
-    const requests texts_;
+    requests texts_;
     departures departures_;
     barriers barriers_;
     std::vector<core::claim_id> wanted_;

@@ -13,12 +13,14 @@ using stage = claim::stage;
 
 lock_core::lock_core(std::shared_ptr<const lock_settings> settings, std::uint64_t jitter_seed)
     : settings_(std::move(settings)),
-      answers_(claims_, sessions_, members_, calls_, desk_, watches_, course_, history_),
+      answers_(claims_, sessions_, members_, calls_, desk_, watches_, course_, lookups_, history_),
       members_(settings_->cluster, answers_, jitter_seed),
       sessions_(members_, calls_),
       desk_(claims_, sessions_, members_, calls_, history_,
           requests(settings_->key_prefix, settings_->client_name)),
       course_(claims_, sessions_, members_, desk_, watches_, settings_->request_timeout),
+      lookups_(members_, desk_, settings_->key_prefix, settings_->client_name,
+          static_cast<std::uint32_t>(jitter_seed >> 32u | 1u)),
       parts_{store_queue(claims_, watches_, members_), member_nodes(members_),
           last_steps(claims_, sessions_, desk_)}
 {}
@@ -114,7 +116,7 @@ void lock_core::release(core::claim_id id, time_point now)
 
 time_point lock_core::wake_at() const noexcept
 {
-    const time_point next = std::min(members_.wake_at(), course_.wake_at());
+    const time_point next = std::min({members_.wake_at(), course_.wake_at(), lookups_.wake_at()});
     if (!members_.is_up())
         return next;
     if (parts_.end.is_winding_up() && sessions_.has_unused())
@@ -126,7 +128,8 @@ time_point lock_core::wake_at() const noexcept
 // ttl have the least time for another member.
 time_point lock_core::answer_due() const noexcept
 {
-    const time_point oldest = std::min(calls_.oldest(), sessions_.waits_since());
+    const time_point oldest =
+        std::min({calls_.oldest(), sessions_.waits_since(), lookups_.waits_since()});
     return oldest == core::never ? oldest : oldest + patience(sessions_.shortest_ttl());
 }
 
@@ -138,6 +141,7 @@ void lock_core::wake(time_point now, time_point heard)
         members_.fail(errc::no_reply, "no answer in time", now);
     }
     course_.wake(now);
+    lookups_.wake(now);
     sessions_.serve(parts_.end.is_winding_up(), now);
     watches_.wake(now, members_.is_up() ? &members_.current() : nullptr);
     desk_.clear_barriers(now);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "etcd/claim_course.hpp"
+#include "etcd/lookups.hpp"
 #include "etcd/store_answers.hpp"
 #include "etcd/store_parts.hpp"
 
@@ -47,6 +48,7 @@ public:
     core::remote_queue& queue() noexcept override { return parts_.queue; }
     core::store_nodes& nodes() noexcept override { return parts_.nodes; }
     core::store_cleanup& cleanup() noexcept override { return parts_.end; }
+    core::inspector* inspection() noexcept override { return &lookups_; }
 
 private:
     core::time_point answer_due() const noexcept;
@@ -62,6 +64,7 @@ private:
     session_keeper sessions_;
     claim_desk desk_;
     claim_course course_;
+    lookups lookups_;
     store_parts parts_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::etcd_store {
 
@@ -11,6 +12,9 @@ namespace holdfast::etcd_store {
 class requests {
 public:
     requests(std::string key_prefix, std::string client_name);
+
+    // The value of the keys from now on; the name of the client before.
+    void introduce(std::string value) { value_ = std::move(value); }
 
     // `<prefix><resource>/`, as etcdctl and the mutexes of etcd's own clients have it.
     std::string queue_of(std::string_view resource) const;
@@ -26,7 +30,8 @@ public:
     std::string barrier_of(const claim& c) const;
 
 private:
-    const std::string prefix_, client_;
+    const std::string prefix_;
+    std::string value_;
 };
 
 } // namespace holdfast::etcd_store

@@ -19,6 +19,13 @@ void store_answers::on_up(time_point now)
         if (c.now != stage::held)
             desk_.want(id);
     });
+    lookups_.connected(now);
+}
+
+void store_answers::on_cut_off(errc why, time_point now)
+{
+    course_.cut_off(why, now);
+    lookups_.cut_off(why);
 }
 
 // A request without an answer may have been executed, or may still be. To ask once more is safe: a
@@ -34,6 +41,7 @@ void store_answers::on_down(time_point now)
     });
     sessions_.disconnected();
     watches_.ended();
+    lookups_.disconnected();
     calls_.clear();
     desk_.forget_requests();
 }
@@ -62,9 +70,11 @@ void store_answers::on_arrival(const wire::arrival& what, time_point now)
         now);
 }
 
-// Of the calls that go on: watches, and sessions that are kept alive.
+// Of the calls that go on: watches, and sessions that are kept alive. Or of a question.
 void store_answers::on_stream(const wire::arrival& what, time_point now)
 {
+    if (lookups_.take(what, now))
+        return;
     const auto session = sessions_.kept_by(what.call);
     const bool of_watches = what.call == watches_.call();
     if (!of_watches && !session)

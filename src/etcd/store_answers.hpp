@@ -3,6 +3,7 @@
 #include "etcd/claim_course.hpp"
 #include "etcd/departures.hpp"
 #include "etcd/failure.hpp"
+#include "etcd/lookups.hpp"
 
 #include <string>
 
@@ -13,7 +14,8 @@ class store_answers final : public members_owner {
 public:
     // All of these outlive it.
     store_answers(claim_table& claims, session_keeper& sessions, members& servers, call_book& calls,
-        claim_desk& desk, watches& queues, claim_course& course, store_history& history) noexcept
+        claim_desk& desk, watches& queues, claim_course& course, lookups& questions,
+        store_history& history) noexcept
         : claims_(claims),
           sessions_(sessions),
           members_(servers),
@@ -21,12 +23,13 @@ public:
           desk_(desk),
           watches_(queues),
           course_(course),
+          lookups_(questions),
           history_(history)
     {}
 
     void on_up(core::time_point now) override;
     void on_down(core::time_point now) override;
-    void on_cut_off(errc why, core::time_point now) override { course_.cut_off(why, now); }
+    void on_cut_off(errc why, core::time_point now) override;
     void on_arrival(const wire::arrival& what, core::time_point now) override;
     void gather_requests() override { desk_.make_requests(); }
     bool has_requests() const noexcept override { return desk_.has_requests(); }
@@ -50,6 +53,7 @@ private:
     claim_desk& desk_;
     watches& watches_;
     claim_course& course_;
+    lookups& lookups_;
     store_history& history_;
 };
 

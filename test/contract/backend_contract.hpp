@@ -22,7 +22,8 @@ struct subject {
     /// end.
     backend (*make)();
 
-    bool inspects = true; ///< it can tell who holds a lock: `core::backend_core::inspection()`
+    bool inspects = true;   ///< it can tell who holds a lock: `core::backend_core::inspection()`
+    bool takes_away = true; ///< and `locker::force_release()` works
 
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };

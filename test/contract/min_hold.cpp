@@ -72,7 +72,7 @@ task force_it(scene& s)
 
 BOOST_DATA_TEST_CASE(an_operator_can_free_it, every_backend(), each)
 {
-    if (each.inspects)
+    if (each.takes_away)
         play(each.make(), 2, force_it);
 }
 

@@ -79,7 +79,7 @@ const std::vector<subject>& every_backend()
         {.name = "five nodes", .has_tokens = false, .make = plain_redlock<5>},
         {.name = "three nodes, fenced", .has_tokens = true, .make = fenced_redlock<3>},
 #ifdef HOLDFAST_WITH_ETCD
-        {.name = "etcd", .has_tokens = true, .make = in_etcd, .inspects = false},
+        {.name = "etcd", .has_tokens = true, .make = in_etcd, .takes_away = false},
 #endif
     };
     return all;

@@ -36,7 +36,8 @@ std::vector<std::string> etcd_model::in_range(
 {
     std::vector<std::string> found;
     for (const auto& [name, unused] : keys_) {
-        if (end.empty() ? name == first : name >= first && name < end)
+        const bool unlimited = end == std::string_view("\0", 1);
+        if (end.empty() ? name == first : name >= first && (unlimited || name < end))
             found.push_back(name);
     }
     return found;
@@ -46,8 +47,12 @@ std::string etcd_model::range(std::string_view encoded) const
 {
     const message_fields asked(encoded);
     auto names = in_range(asked.text(1), asked.text(2));
-    std::stable_sort(names.begin(), names.end(),
-        [this](const auto& a, const auto& b) { return keys_.at(a).created < keys_.at(b).created; });
+    constexpr std::int64_t by_creation = 2;
+    if (asked.number(6) == by_creation)
+        std::stable_sort(names.begin(), names.end(), [this](const auto& a, const auto& b) {
+            return keys_.at(a).created < keys_.at(b).created;
+        });
+    const bool with_values = asked.number(8) == 0;
     const auto limit = static_cast<std::size_t>(asked.number(3));
     const bool more = limit != 0 && names.size() > limit;
     if (more)
@@ -59,6 +64,9 @@ std::string etcd_model::range(std::string_view encoded) const
         k.text(1, name);
         k.number(2, bits(keys_.at(name).created));
         k.number(3, bits(keys_.at(name).modified));
+        if (with_values)
+            k.text(5, keys_.at(name).value);
+        k.number(6, bits(keys_.at(name).lease));
         w.message(2, k.encoded());
     }
     w.number(3, more ? 1 : 0);
@@ -164,6 +172,18 @@ etcd_model::result etcd_model::call(
         w.message(1, header());
         w.number(2, bits(last_lease_));
         w.number(3, bits(seconds));
+        return {0, w.encoded()};
+    }
+    if (path == wire::lease_time_path) {
+        const std::int64_t id = asked.number(1);
+        const auto found = leases_.find(id);
+        const auto left = found == leases_.end() ? core::duration() : found->second.ends - now;
+        w.message(1, header());
+        w.number(2, bits(id));
+        w.number(3,
+            bits(found == leases_.end() ? -1
+                                        : std::chrono::floor<std::chrono::seconds>(left).count()));
+        w.number(4, bits(found == leases_.end() ? 0 : found->second.seconds));
         return {0, w.encoded()};
     }
     if (path == wire::lease_revoke_path) {

@@ -174,9 +174,8 @@ BOOST_AUTO_TEST_CASE(bad_stores_in_etcd)
     run_complains({"--store", store, "--user", "u"}, "needs a password");
     run_complains({"--store", store}, "--user", {std::string("HOLDFAST_PASSWORD=") + secret});
     run_complains({}, "--user", {std::string("HOLDFAST_STORE=etcd://u:") + secret + "@h"});
-    for (const char* const command : {"ping", "list", "top"})
-        complains({command, "--store", store}, "etcdctl");
-    complains({"inspect", "--store", store, "job"}, "etcdctl");
+    complains({"release", "--force", "--yes", "--store", store, "job"}, "etcdctl lease revoke");
+    complains({"inspect", "--store", store, "job"}, "127.0.0.1:2");
 #ifdef HOLDFAST_WITH_TLS
     run_complains({"--store", store, "--ca-file", "ca.pem"}, "etcds");
     run_complains({"--store", "etcds://h", "--ca-file", folder.path() + "/none"}, "none");
@@ -203,6 +202,61 @@ BOOST_AUTO_TEST_CASE(a_store_in_etcd)
     const auto other = run_cli({"run", "job", "--", "sh", "-c", "echo token $HOLDFAST_TOKEN"},
         {"HOLDFAST_STORE=etcd://127.0.0.1:1," + member});
     BOOST_TEST(other.status == 0, other.output);
+}
+
+BOOST_AUTO_TEST_CASE(locks_in_etcd_are_shown)
+{
+    const etcd_cluster cluster;
+    const std::string member = "127.0.0.1:" + std::to_string(cluster.port());
+    const words variables{"HOLDFAST_STORE=etcd://" + member};
+    const auto free = run_cli({"inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(free.status == 1, free.output);
+    BOOST_TEST(has(free.output, "free"), free.output);
+
+    child_process holder = hold("jobs/nightly", variables);
+    const auto held = run_cli({"inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(held.status == 0, held.output);
+    for (const std::string& part : {"process " + std::to_string(holder.pid()) + " (holdfast)",
+             std::string("holdfast-cli"), std::string("ttl left"), std::string("token")})
+        BOOST_TEST(has(held.output, part), held.output);
+    BOOST_TEST(!has(held.output, "unconfirmed"), held.output);
+    const auto all = run_cli({"list", "jobs/"}, variables);
+    BOOST_TEST(all.status == 0, all.output);
+    BOOST_TEST(has(all.output, "jobs/nightly"), all.output);
+    BOOST_TEST(!has(run_cli({"list", "other"}, variables).output, "nightly"));
+    const auto page = run_cli({"top", "--batch", "--count", "1"}, variables);
+    BOOST_TEST(page.status == 0, page.output);
+    BOOST_TEST(has(page.output, "jobs/nightly"), page.output);
+    const auto json = run_cli({"--json", "inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(has(json.output, "\"held\":true"), json.output);
+
+    // Of etcd's own client.
+    child_process other = cluster.start_ctl({"lock", "mail"});
+    BOOST_TEST(!other.read_line().empty());
+    const auto foreign = run_cli({"inspect", "mail"}, variables);
+    BOOST_TEST(foreign.status == 0, foreign.output);
+    BOOST_TEST(has(foreign.output, "another client"), foreign.output);
+    other.ask_to_end();
+    other.wait();
+}
+
+BOOST_AUTO_TEST_CASE(members_of_etcd_are_pinged)
+{
+    etcd_cluster cluster(3);
+    std::string members = "HOLDFAST_STORE=etcd://";
+    for (std::size_t i = 0; i < cluster.size(); ++i)
+        members += (i == 0 ? "" : ",") + cluster.url(i).substr(std::string("http://").size());
+    const auto good = run_cli({"ping", "--timeout", "30s"}, {members});
+    BOOST_TEST(good.status == 0, good.output);
+    BOOST_TEST(has(good.output, "3 of 3 nodes connected"), good.output);
+    BOOST_TEST(has(good.output, "answers in"), good.output);
+    cluster.kill(0);
+    const auto one_less = run_cli({"ping", "--timeout", "30s"}, {members});
+    BOOST_TEST(one_less.status == 1, one_less.output);
+    BOOST_TEST(has(one_less.output, "2 of 3 nodes connected"), one_less.output);
+    cluster.kill(1); // the last one answers, but has no leader
+    const auto no_leader = run_cli({"ping", "--timeout", "30s"}, {members});
+    BOOST_TEST(no_leader.status == 2, no_leader.output);
 }
 #endif
 

@@ -46,8 +46,8 @@ void list_command::add_to(CLI::App& app)
     parsed_->formatter(std::make_shared<usage>("holdfast list [OPTIONS] [PREFIX]"));
     parsed_->add_option("PREFIX", prefix_, "only locks whose names begin with this");
     parsed_->footer(
-        "Without --fenced, locks of other Redlock clients are not listed; \"holdfast inspect\"\n"
-        "shows them.\n\n"
+        "Without --fenced, locks of other clients are not listed; \"holdfast inspect\" shows\n"
+        "them.\n\n"
         "Exit status: 0 if the list is complete; 1 if locks may be missing from it, because\n"
         "some nodes did not answer to the end, or there are more than 20,000; 125 if holdfast\n"
         "failed. For the options of the store see: holdfast --help\n\n"

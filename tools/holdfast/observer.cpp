@@ -9,8 +9,8 @@
 
 namespace holdfast::cli {
 
-observer::observer(const store_settings& store)
-    : locker_(io_.get_executor(), open_store(store, use::looking))
+observer::observer(const store_settings& store, use purpose)
+    : locker_(io_.get_executor(), open_store(store, purpose))
 {}
 
 template <class Result, class Start>

@@ -21,14 +21,15 @@ public:
         using std::runtime_error::runtime_error;
     };
 
-    explicit observer(const store_settings& store);
+    explicit observer(const store_settings& store, use purpose = use::looking);
 
     struct release_result {
         forced_release done;
         bool was_held = false; ///< a majority had the key of one owner
     };
 
-    /// As `locker::inspect()`, `list()` and `force_release()`. Throw `failure`.
+    /// As `locker::inspect()`, `list()` and `force_release()`. Throw `failure`. The last one needs
+    /// `use::taking`.
     resource_report inspect(const resource& what);
     lock_list list(const std::string& prefix);
     release_result force_release(const resource& what);

@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -37,8 +40,10 @@ constexpr const char* probe = "holdfast:ping";
 // connected ones a question some times, to learn how quick they are.
 class round {
 public:
-    round(asio::io_context& io, const backend& store, milliseconds timeout, unsigned count)
-        : io_(io),
+    // `done` is called at the end, perhaps by this constructor.
+    round(asio::io_context& io, const backend& store, milliseconds timeout, unsigned count,
+        std::function<void()> done)
+        : done_(std::move(done)),
           locker_(io.get_executor(), store),
           timer_(io),
           begin_(steady::now()),
@@ -83,6 +88,8 @@ private:
             const node_stats& now = stats.nodes[i];
             if (!node.connected)
                 continue;
+            if (!now.connected && now.last_error)
+                node = now; // the questions have shown that it cannot be used
             answered = answered && (now.latency.count() >= asked_ || !now.connected);
             node.latency = now.latency;
             node.commands = now.commands;
@@ -91,7 +98,7 @@ private:
             node.restarts = now.restarts;
         }
         if (steady::now() >= deadline_ || (answered && asked_ == count_))
-            return io_.stop();
+            return done_();
         if (answered) {
             ++asked_;
             locker_.inspect(probe, [](error_code, const resource_report&) {});
@@ -105,7 +112,7 @@ private:
         timer_.async_wait([this, what](error_code) { (this->*what)(); });
     }
 
-    asio::io_context& io_;
+    const std::function<void()> done_;
     locker locker_;
     asio::steady_timer timer_;
     steady::time_point begin_;
@@ -206,12 +213,20 @@ bool ping_command::chosen() const
 
 int ping_command::run(const invocation& with)
 {
-    const backend store = open_store(with.stores, use::looking);
     asio::io_context io;
-    round all(io, store, timeout_.value, count_);
+    std::deque<round> rounds;
+    const std::vector<backend> stores = open_each_node(with.stores);
+    std::size_t open = stores.size();
+    for (const backend& each : stores)
+        rounds.emplace_back(io, each, timeout_.value, count_, [&] {
+            if (--open == 0)
+                io.stop();
+        });
     io.run();
-    const locker_stats stats = all.stats();
-    const std::vector<answer> answers = all.take();
+    const locker_stats stats = rounds.front().stats();
+    std::vector<answer> answers;
+    for (round& each : rounds)
+        std::ranges::move(each.take(), std::back_inserter(answers));
 
     std::size_t connected = 0, width = 0;
     for (const answer& a : answers) {

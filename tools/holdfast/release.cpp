@@ -108,7 +108,7 @@ int release_command::run(const invocation& with)
     if (!yes_ && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1))
         throw std::invalid_argument("there is no terminal to ask at: use --yes");
 
-    observer nodes(with.stores);
+    observer nodes(with.stores, use::taking);
     if (!yes_) {
         const resource_report seen = nodes.inspect(what);
         if (seen.held) {

@@ -63,7 +63,7 @@ std::int64_t microseconds_of(std::chrono::nanoseconds length)
 std::string in_words(const lock_owner& owner)
 {
     if (owner.foreign)
-        return "another Redlock client";
+        return "another client";
     if (!owner.client)
         return owner.id == 0 ? "a locker without an id"
                              : "locker " + hex_id(owner.id) + " (no client record)";

@@ -136,7 +136,8 @@ bool is_etcd(const std::vector<std::string>& urls)
 }
 
 #ifdef HOLDFAST_WITH_ETCD
-backend open_etcd(const std::vector<std::string>& urls, const store_settings& settings)
+std::vector<std::string> members_of(
+    const std::vector<std::string>& urls, const store_settings& settings)
 {
     if (settings.fenced || settings.primary || !settings.sentinel.empty())
         throw std::invalid_argument("--fenced, --primary and --sentinel are for Redis; all locks "
@@ -154,6 +155,12 @@ backend open_etcd(const std::vector<std::string>& urls, const store_settings& se
                                         "give --user, and --password-file or HOLDFAST_PASSWORD");
         members.push_back((secure ? "https://" : "http://") + member);
     }
+    return members;
+}
+
+backend open_members(std::vector<std::string> members, const store_settings& settings)
+{
+    const bool secure = members.front().starts_with("https://");
     etcd_options options;
     options.client_name = "holdfast-cli";
     options.key_prefix = settings.key_prefix;
@@ -165,9 +172,19 @@ backend open_etcd(const std::vector<std::string>& urls, const store_settings& se
     return etcd(std::move(members), std::move(options));
 }
 #else
-backend open_etcd(const std::vector<std::string>&, const store_settings&)
+[[noreturn]] void reject_etcd()
 {
     throw std::invalid_argument("this program was built without etcd");
+}
+
+std::vector<std::string> members_of(const std::vector<std::string>&, const store_settings&)
+{
+    reject_etcd();
+}
+
+backend open_members(const std::vector<std::string>&, const store_settings&)
+{
+    reject_etcd();
 }
 #endif
 
@@ -244,10 +261,11 @@ backend open_store(const store_settings& settings, use purpose)
     const std::vector<std::string> urls = split(settings.stores);
     check_kind(settings, urls.size());
     if (is_etcd(urls)) {
-        if (purpose == use::looking)
-            throw std::invalid_argument("of stores in etcd, this program knows only `run`: see "
-                                        "etcdctl endpoint status, etcdctl get --prefix NAME/");
-        return open_etcd(urls, settings);
+        if (purpose == use::taking)
+            throw std::invalid_argument(
+                "a lock in etcd cannot be taken away, because its holder would not be told: stop "
+                "the holder, or end its session with etcdctl lease revoke");
+        return open_members(members_of(urls, settings), settings);
     }
 
     std::vector<endpoint> nodes(urls.begin(), urls.end());
@@ -267,6 +285,18 @@ backend open_store(const store_settings& settings, use purpose)
     if (settings.primary)
         return redis_primary(std::move(nodes.front()), std::move(options));
     return redlock(std::move(nodes), std::move(options));
+}
+
+std::vector<backend> open_each_node(const store_settings& settings)
+{
+    std::vector<backend> all{open_store(settings, use::looking)};
+    const std::vector<std::string> urls = split(settings.stores);
+    if (!is_etcd(urls))
+        return all;
+    all.clear();
+    for (const std::string& member : members_of(urls, settings))
+        all.push_back(open_members({member}, settings));
+    return all;
 }
 
 bool has_password(const std::string& word)

@@ -31,7 +31,8 @@ struct store_settings {
 /// What a store is opened for.
 enum class use {
     locking, ///< the locker keeps a client record, so that others see who holds its locks
-    looking, ///< it takes part in no lock, and keeps no client record; not in etcd
+    looking, ///< it takes part in no lock, and keeps no client record
+    taking,  ///< as looking, and takes locks away from their holders; not in etcd
 };
 
 /// Adds these options to the parser.
@@ -45,6 +46,10 @@ void add_store_options(CLI::App& app, store_settings& settings);
 /// the store does not serve the purpose.
 /// No message contains a password.
 backend open_store(const store_settings& settings, use purpose);
+
+/// The same, for looking: stores that together reach every node. A client of etcd uses one member
+/// at a time, so there is one store for each member.
+std::vector<backend> open_each_node(const store_settings& settings);
 
 /// Whether a word has a URL with a password.
 bool has_password(const std::string& word);

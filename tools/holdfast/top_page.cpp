@@ -58,9 +58,12 @@ std::vector<std::string> header(const top_page& page, const console& out, std::s
         if (latency.count() != 0)
             times = "p50 " + milliseconds_of(latency.quantile(0.5)) + ", p99 " +
                     milliseconds_of(latency.quantile(0.99));
-        nodes.add({{visible(each.address)},
-            {each.connected ? "connected" : "failed", each.connected ? colour::green : colour::red},
-            {times},
+        table::cell state{"-"}; // not used, or not yet
+        if (each.connected)
+            state = {"connected", colour::green};
+        else if (each.last_error)
+            state = {"failed", colour::red};
+        nodes.add({{visible(each.address)}, std::move(state), {times},
             {"errors " + std::to_string(each.errors) + ", restarts " +
                 std::to_string(each.restarts)},
             {each.connected ? "" : visible(each.reason)}});

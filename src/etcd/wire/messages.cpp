@@ -41,6 +41,10 @@ bool read_key(std::string_view encoded, listed_key& to, std::int64_t& modified)
             to.created = r.integer();
         else if (r.field() == 3)
             modified = r.integer();
+        else if (r.field() == 5)
+            to.value = r.bytes();
+        else if (r.field() == 6)
+            to.lease = r.integer();
     }
     return r.good();
 }
@@ -156,6 +160,24 @@ std::string list_keys(const key_range& keys, std::int64_t limit)
     w.number(6, by_creation);
     w.number(8, 1); // without values
     return w.encoded();
+}
+
+std::string list_values(const key_range& keys, std::int64_t limit, bool oldest_first)
+{
+    proto_writer w;
+    w.text(1, keys.first);
+    w.text(2, keys.end);
+    w.number(3, bits(limit));
+    if (oldest_first) {
+        w.number(5, ascending);
+        w.number(6, by_creation);
+    }
+    return w.encoded();
+}
+
+std::string lease_time(std::int64_t lease)
+{
+    return lease_revoke(lease); // has the same field
 }
 
 std::string delete_key(std::string_view key)

@@ -18,6 +18,7 @@ inline constexpr std::string_view txn_path = "/etcdserverpb.KV/Txn";
 inline constexpr std::string_view delete_path = "/etcdserverpb.KV/DeleteRange";
 inline constexpr std::string_view lease_grant_path = "/etcdserverpb.Lease/LeaseGrant";
 inline constexpr std::string_view lease_revoke_path = "/etcdserverpb.Lease/LeaseRevoke";
+inline constexpr std::string_view lease_time_path = "/etcdserverpb.Lease/LeaseTimeToLive";
 inline constexpr std::string_view keep_alive_path = "/etcdserverpb.Lease/LeaseKeepAlive";
 inline constexpr std::string_view watch_path = "/etcdserverpb.Watch/Watch";
 
@@ -34,6 +35,10 @@ std::string lease_revoke(std::int64_t lease);
 std::string keep_alive(std::int64_t lease);
 // Without values, the oldest keys first. `limit` 0: all.
 std::string list_keys(const key_range& keys, std::int64_t limit);
+// With values, the oldest keys first, or by name.
+std::string list_values(const key_range& keys, std::int64_t limit, bool oldest_first);
+// How long a lease lasts.
+std::string lease_time(std::int64_t lease);
 std::string delete_key(std::string_view key);
 // Deletions only, from `start` on.
 std::string watch_deletions(const key_range& keys, std::int64_t start, std::int64_t watch);
@@ -65,6 +70,8 @@ private:
 struct listed_key {
     std::string name;
     std::int64_t created = 0; // the revision
+    std::int64_t lease = 0;   // 0: under none
+    std::string value{};      // only of a list with values
 };
 
 // The answer to one operation; the one of a put has nothing.
@@ -110,7 +117,8 @@ struct watch_reply {
 
 // None if the bytes are no such message.
 std::optional<std::string> read_auth_token(std::string_view encoded);
-std::optional<lease_reply> read_lease(std::string_view encoded); // of a grant, or kept alive
+// Of a grant, kept alive, or its time: then the ttl is what is left.
+std::optional<lease_reply> read_lease(std::string_view encoded);
 std::optional<list_reply> read_list(std::string_view encoded);
 std::optional<list_reply> read_removal(std::string_view encoded);
 std::optional<txn_reply> read_txn(std::string_view encoded);

@@ -1,5 +1,8 @@
 // Servers that forget old revisions while locks are held and waited for.
 #include "integration/etcd/store.hpp"
+#include "support/fault_proxy.hpp"
+
+#include <algorithm>
 
 namespace holdfast::test {
 namespace {
@@ -9,7 +12,9 @@ BOOST_AUTO_TEST_SUITE(etcd_compaction)
 // Makes the present revision the oldest one that can be read.
 void compact(const etcd_cluster& servers)
 {
-    servers.ctl({"put", "another-key", "value"}); // so that the revision is a new one
+    // Watches from the revision after the last one that was told would still be good.
+    for (int i = 0; i < 2; ++i)
+        servers.ctl({"put", "another-key", "value"});
     const std::string text = servers.ctl({"endpoint", "status", "-w", "fields"});
     const std::string name = "\"Revision\" : ";
     const auto revision = std::stol(text.substr(text.find(name) + name.size()));
@@ -76,6 +81,45 @@ BOOST_AUTO_TEST_CASE(a_waiter_outlives_a_compaction_and_a_restart)
         BOOST_TEST((waiter.result<lease>().fence() > token));
     }(held, waits, servers));
     waits.result<lease>() = lease();
+    s.finish();
+}
+
+// The answer to a waiter is late: what its watch is to begin with has been compacted then.
+BOOST_AUTO_TEST_CASE(a_watch_from_a_compacted_revision_is_made_anew)
+{
+    const etcd_cluster servers;
+    fault_proxy path(servers.port());
+    scene s(store_in(servers));
+    locker late(s.io.get_executor(),
+        etcd({"http://127.0.0.1:" + std::to_string(path.port())}, {.request_timeout = 20s}));
+    run(s.io, [](scene& all, locker& waiter, fault_proxy& between, const etcd_cluster& in) -> task {
+        lease held = co_await all.lock(0).acquire();
+        lock_options patient;
+        patient.ttl = 60s;
+        lease warm = co_await holdfast::lock(waiter, all.resource + "2", patient).acquire();
+        co_await warm.release();
+        link_faults answers_wait;
+        answers_wait.to_client.held = true;
+        between.set(answers_wait);
+        call<lease> waits;
+        holdfast::lock(waiter, all.resource, patient).acquire(forever, waits.token());
+        const auto queued = [&all, &in] {
+            const std::string keys = keys_in(in, all.resource + "/");
+            return std::count(keys.begin(), keys.end(), '/') == 2;
+        };
+        while (!queued())
+            co_await pause(10ms);
+        compact(in);
+        between.set({});
+        co_await pause(300ms);
+        BOOST_TEST(!waits.done());
+        co_await held.release();
+        while (!waits.done())
+            co_await pause(1ms);
+        BOOST_TEST(!waits.error(), waits.error().message());
+        waits.result<lease>() = lease();
+        co_await waiter.close();
+    }(s, late, path, servers));
     s.finish();
 }
 

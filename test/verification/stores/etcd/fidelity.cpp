@@ -140,7 +140,8 @@ std::string told(const wire::answer& a)
 {
     std::ostringstream s;
     for (const wire::listed_key& each : a.keys)
-        s << ' ' << each.name << '@' << each.created;
+        s << ' ' << each.name << '@' << each.created << (each.lease != 0 ? " leased " : " ")
+          << each.value;
     s << (a.more ? " more" : "") << " -" << a.deleted;
     return s.str();
 }
@@ -165,6 +166,10 @@ std::string told(std::string_view path, const wire::arrival& a)
         const auto reply = wire::read_lease(a.text);
         BOOST_REQUIRE(reply.has_value());
         s << reply->ttl_seconds << " s";
+    } else if (path == wire::lease_time_path) { // time stands still for the model
+        const auto reply = wire::read_lease(a.text);
+        BOOST_REQUIRE(reply.has_value());
+        s << (reply->ttl_seconds > 0 ? "lasts" : "is gone");
     }
     return s.str();
 }
@@ -267,8 +272,13 @@ BOOST_AUTO_TEST_CASE(random_requests_have_the_same_answers)
                 break;
             case 7: {
                 const auto limit = static_cast<std::int64_t>(random.below(4));
-                t.compare(wire::range_path,
-                    [&](std::size_t) { return wire::list_keys(c.place.keys(), limit); });
+                const bool with_values = random.chance(0.5), oldest_first = random.chance(0.5);
+                const wire::key_range all{
+                    random.chance(0.5) ? "a/k3" : std::string(1, '\0'), std::string(1, '\0')};
+                t.compare(wire::range_path, [&](std::size_t) {
+                    return with_values ? wire::list_values(all, limit, oldest_first)
+                                       : wire::list_keys(c.place.keys(), limit);
+                });
                 break;
             }
             case 8: // changes a key, whether it exists or not
@@ -280,6 +290,8 @@ BOOST_AUTO_TEST_CASE(random_requests_have_the_same_answers)
                 });
                 break;
             case 9:
+                t.compare(wire::lease_time_path,
+                    [&](std::size_t which) { return wire::lease_time(t.leases[session][which]); });
                 if (random.chance(0.3)) {
                     t.compare(wire::lease_revoke_path, [&](std::size_t which) {
                         return wire::lease_revoke(t.leases[session][which]);
