@@ -62,6 +62,24 @@ BOOST_DATA_TEST_CASE(another_locker_gets_it, every_backend(), each)
     play(each.make(), 2, [&](scene& s) { return wait_for_the_end(s, each.has_tokens); });
 }
 
+task come_early(scene& s)
+{
+    lock_options options = sticky(60s);
+    options.ttl = 30s; // the next renewal comes too late to notice
+    lease first = co_await s.lock(0, options).acquire();
+    co_await first.release();
+    const auto begin = steady::now();
+    lease next = co_await s.lock(1, options).acquire();
+    BOOST_TEST(next.held());
+    BOOST_TEST((steady::now() - begin < 5s));
+}
+
+BOOST_DATA_TEST_CASE(a_store_tells_that_another_locker_waits, every_backend(), each)
+{
+    if (std::string_view(each.name) != "memory") // it cannot
+        play(each.make(), 2, come_early);
+}
+
 task outlive_a_ttl(scene& s)
 {
     const auto lock = s.lock(0, sticky(30s));
