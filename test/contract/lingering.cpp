@@ -163,7 +163,7 @@ task force_it(scene& s)
 
 BOOST_DATA_TEST_CASE(an_operator_can_free_it, every_backend(), each)
 {
-    if (each.inspects && std::string_view(each.name) != "memory")
+    if (each.takes_away && std::string_view(each.name) != "memory")
         play(each.make(), 2, force_it);
 }
 
