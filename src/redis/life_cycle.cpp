@@ -186,6 +186,8 @@ void life_cycle::on_ballot(
     if (!parts_.rounds.record(node, id, b, r.sent, now))
         return;
     parts_.observer.voted(c.tag, node, b.said, b.why, now);
+    if (b.said == vote::refused)
+        parts_.probe.notices().on_refused(node, id);
     if (b.said == vote::refused && parts_.queue.gives_way(node, c, now))
         return refuse(id, errc::contended, false, now);
     if (c.stage != stage::held)

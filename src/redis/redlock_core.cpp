@@ -114,9 +114,12 @@ core::duration redlock_core::patience(core::duration ttl) const noexcept
 
 std::optional<core::backend_event> redlock_core::next_event()
 {
-    if (events_.empty())
-        return std::nullopt;
-    return events_.pop();
+    if (!events_.empty())
+        return events_.pop();
+    if (const auto id = parts_.probe.notices().next_found())
+        return core::backend_event{
+            .kind = core::event_kind::remote_waiters, .tag = parts_.claims[*id].tag};
+    return std::nullopt;
 }
 
 time_point redlock_core::wake_at() const noexcept

@@ -32,8 +32,7 @@ void reply_router::on_push(std::size_t node, reply push, time_point now)
     const auto taken = token_taken_away(push);
     if (!taken.empty())
         return life_.on_taken_away(taken, node, now);
-    for (const claim_id each : parts_.probe.notices().changed_by(push))
-        on_waiters(each);
+    parts_.probe.notices().on_push(push);
     if (const auto id = parts_.queue.on_push(node, push, now))
         life_.on_turn(*id, node, now);
 }
@@ -75,9 +74,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::look:
         return on_probed(node, r.reference, answer);
     case request_kind::notice:
-        if (parts_.probe.notices().on_reply(node, r.reference, answer))
-            on_waiters(r.reference);
-        return;
+        return parts_.probe.notices().on_reply(node, r.reference, answer);
     default:
         if (is_for_people(r.kind))
             return parts_.people.on_reply(node, r, answer, now);
@@ -107,13 +104,6 @@ void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
 {
     if (parts_.probe.on_reply(node, id, answer))
         events_.push({.kind = core::event_kind::no_remote_waiters, .tag = parts_.claims[id].tag});
-}
-
-// Other processes wait for the resource of a claim.
-void reply_router::on_waiters(claim_id id)
-{
-    if (const claim& c = parts_.claims[id]; c.stage == claim_stage::held)
-        events_.push({.kind = core::event_kind::remote_waiters, .tag = c.tag});
 }
 
 void reply_router::on_redirected(std::size_t, const request& r, const redirection& where)

@@ -36,7 +36,6 @@ private:
     void on_ballot(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_repaired(std::size_t node, core::claim_id id, vote v);
     // `answer`: empty if the node is gone.
-    void on_waiters(core::claim_id id);
     void on_probed(std::size_t node, core::claim_id id, reply answer);
 
     collaborators& parts_;

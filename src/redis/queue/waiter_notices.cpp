@@ -10,6 +10,9 @@ using core::time_point;
 void waiter_notices::ask(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
+    const std::size_t first = nodes_.queue_node_of(c, now);
+    if (first != max_nodes && !c.keys.may_hold(first))
+        return note(id); // another process has it there, or may have it
     const std::size_t node = nodes_.queue_node_of(c, now, node_pool::among::holding);
     if (node == max_nodes || !nodes_[node].server().tracks || nodes_[node].congested(now)) {
         end(id);
@@ -26,24 +29,23 @@ void waiter_notices::ask(claim_id id, time_point now)
     by_queue_[queue] = id;
 }
 
-bool waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
+void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
 {
     const auto found = set_.find(id);
     if (found == set_.end() || found->second.node != node)
-        return false;
+        return;
     const resp::value& v = answer.front();
-    const bool told = v.kind == resp::value_kind::integer;
-    if (told && v.integer == 0)
-        return false;
-    end(id);
-    return told;
+    if (v.kind != resp::value_kind::integer)
+        end(id);
+    else if (v.integer != 0)
+        note(id);
 }
 
-std::vector<claim_id> waiter_notices::changed_by(reply push)
+void waiter_notices::on_push(reply push)
 {
-    std::vector<claim_id> changed;
     if (set_.empty() || push.size() < 3 || push[1].text != "invalidate")
-        return changed;
+        return;
+    std::vector<claim_id> changed;
     if (push[2].kind == resp::value_kind::null) { // all keys are gone, and nothing is tracked
         for (const auto& [id, each] : set_)
             changed.push_back(id);
@@ -53,8 +55,7 @@ std::vector<claim_id> waiter_notices::changed_by(reply push)
             changed.push_back(found->second);
     }
     for (const claim_id each : changed)
-        end(each);
-    return changed;
+        note(each);
 }
 
 void waiter_notices::on_down(std::size_t node, time_point now)
@@ -78,6 +79,25 @@ void waiter_notices::on_ready(time_point now)
         if (claims_[each].stage == claim_stage::held)
             ask(each, now);
     }
+}
+
+std::optional<claim_id> waiter_notices::next_found() noexcept
+{
+    while (!found_.empty()) {
+        const claim_id id = found_.back();
+        found_.pop_back();
+        if (const claim* const c = claims_.find(id); c && c->stage == claim_stage::held)
+            return id;
+    }
+    return std::nullopt;
+}
+
+// Others wait: no node has to tell it any more.
+void waiter_notices::note(claim_id id)
+{
+    end(id);
+    unasked_.erase(id);
+    found_.push_back(id);
 }
 
 // Another claim for the same resource may have come after it.

@@ -9,13 +9,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace holdfast::redis {
 
-// Has a node tell us when other processes begin to wait for the resource of a claim that we hold:
-// the node that hands the key off when the claim is released. It looks whether there is a queue,
-// and tracks the queue's key for us from then on. It tells each change once.
+// Finds out when other processes begin to wait for the resource of a claim that we hold. The node
+// that hands the key off when the claim is released looks whether there is a queue, and tracks the
+// queue's key for us from then on. It tells each change once. If it has refused us the key, another
+// process has it there, and waits for the other nodes.
 //
 // A notice is a hint, and ends with the connection. A waiter at another node joins all queues
 // within a second.
@@ -32,14 +34,22 @@ public:
     // Whether a node is to tell it, as far as this is known.
     bool is_set(core::claim_id id) const noexcept { return set_.contains(id); }
 
-    // The answer to that. True if others wait.
-    bool on_reply(std::size_t node, core::claim_id id, reply answer);
-    // The claims for whose resources others may wait, according to a push.
-    std::vector<core::claim_id> changed_by(reply push);
+    // The answer to that; any push; a node has refused us the key of a claim.
+    void on_reply(std::size_t node, core::claim_id id, reply answer);
+    void on_push(reply push);
+    void on_refused(std::size_t node, core::claim_id id)
+    {
+        if (const auto found = set_.find(id); found != set_.end() && found->second.node == node)
+            note(id);
+    }
     // Another node is asked, if there is one.
     void on_down(std::size_t node, core::time_point now);
     // A node can be asked again.
     void on_ready(core::time_point now);
+
+    // A claim for whose resource others wait, by what was found since; each once.
+    std::optional<core::claim_id> next_found() noexcept;
+
     // The claim has ended.
     void forget(core::claim_id id) noexcept
     {
@@ -53,6 +63,7 @@ private:
         std::uint64_t queue = 0; // the hash of its name
     };
 
+    void note(core::claim_id id);
     void end(core::claim_id id) noexcept;
 
     claim_table& claims_;
@@ -61,6 +72,7 @@ private:
     boost::unordered_flat_map<core::claim_id, notice> set_;
     boost::unordered_flat_map<std::uint64_t, core::claim_id> by_queue_;
     boost::unordered_flat_set<core::claim_id> unasked_; // no node could tell
+    std::vector<core::claim_id> found_;                 // some may have ended
 };
 
 } // namespace holdfast::redis

@@ -70,6 +70,31 @@ BOOST_AUTO_TEST_CASE(those_that_wait_already_are_reported_at_once)
     BOOST_TEST(!reports(id));
 }
 
+// Another process has the queue node's key, and waits for the other nodes.
+BOOST_AUTO_TEST_CASE(a_refusal_of_the_queue_node_counts_as_a_notice)
+{
+    occupy(queue_node_without_waiters());
+    const auto id = acquire(7);
+    report(id);
+    BOOST_TEST(events() == "7 others wait");
+    BOOST_TEST(!reports(id));
+}
+
+BOOST_AUTO_TEST_CASE(a_late_refusal_of_the_queue_node_counts_as_well)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    occupy(queue_node);
+    nodes[queue_node].silent = true;
+    const auto id = acquire(7);
+    report(id);
+    BOOST_TEST(reports(id));
+    BOOST_TEST(events() == "");
+    nodes[queue_node].silent = false;
+    run();
+    BOOST_TEST(events() == "7 others wait");
+    BOOST_TEST(!reports(id));
+}
+
 // A push may be lost: the locker asks again now and then.
 BOOST_AUTO_TEST_CASE(it_can_be_asked_for_again)
 {
