@@ -1,6 +1,6 @@
-# What `cmake --install` installs, in components: `holdfast_runtime`, `holdfast_tls` and
-# `holdfast_etcd`, the shared libraries, which programs need; `holdfast_dev`, all that is needed to
-# build programs. The program is the component `holdfast_tools`, see tools/CMakeLists.txt.
+# What `cmake --install` installs, in components: `holdfast_runtime`, `holdfast_tls`,
+# `holdfast_etcd` and `holdfast_postgresql`, the shared libraries, which programs need;
+# `holdfast_dev`, all that is needed to build programs. The program is the component `holdfast_tools`, see tools/CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
@@ -64,6 +64,12 @@ if(with_etcd)
     holdfast_pkg_config(holdfast-etcd "-lholdfast_etcd" "" "holdfast = ${PROJECT_VERSION}"
         "libnghttp2")
     install(FILES cmake/FindNghttp2.cmake DESTINATION ${package_folder} COMPONENT holdfast_dev)
+endif()
+if(with_postgresql)
+    holdfast_install(holdfast_postgresql postgresql holdfast_postgresql)
+    holdfast_pkg_config(holdfast-postgresql "-lholdfast_postgresql" ""
+        "holdfast = ${PROJECT_VERSION}" "libpq")
+    install(FILES cmake/FindLibpq.cmake DESTINATION ${package_folder} COMPONENT holdfast_dev)
 endif()
 
 install(DIRECTORY include/holdfast TYPE INCLUDE COMPONENT holdfast_dev)

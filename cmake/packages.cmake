@@ -1,8 +1,8 @@
 # Debian packages: cpack -G DEB. Configure with -DCMAKE_INSTALL_PREFIX=/usr, so that the libraries
 # get into the folder that Debian has for them.
 #
-#   libholdfast<version>, libholdfast-tls<version>, libholdfast-etcd<version>
-#                                                    the shared libraries
+#   libholdfast<version>, libholdfast-tls<version>, libholdfast-etcd<version>,
+#   libholdfast-postgresql<version>                  the shared libraries
 #   libholdfast-dev                                  all that is needed to build programs
 #   holdfast                                         the command-line program
 if(NOT library_kinds STREQUAL "static;shared")
@@ -83,6 +83,14 @@ if(with_etcd)
         "This package has the shared library for locks in etcd.")
     set(CPACK_DEBIAN_HOLDFAST_ETCD_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
     string(APPEND needed ", libholdfast-etcd${so_version} ${exact}, libnghttp2-dev")
+endif()
+if(with_postgresql)
+    list(APPEND components holdfast_postgresql)
+    holdfast_deb(holdfast_postgresql libholdfast-postgresql${so_version} libs
+        "distributed locks for Boost.Asio coroutines (PostgreSQL)"
+        "This package has the shared library for locks in a PostgreSQL database.")
+    set(CPACK_DEBIAN_HOLDFAST_POSTGRESQL_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
+    string(APPEND needed ", libholdfast-postgresql${so_version} ${exact}, libpq-dev")
 endif()
 # The same Boost as the libraries were built with.
 string(APPEND needed ", libboost${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev")

@@ -3,8 +3,9 @@
 #include "buttons.hpp"
 #include "figures.hpp"
 #include "load.hpp"
-#include "postgres_server.hpp"
 #include "spawn.hpp"
+
+#include "support/postgres_server.hpp"
 
 #include <holdfast/lock.hpp>
 #include <holdfast/locker.hpp>
@@ -101,7 +102,9 @@ private:
     void start_stores()
     {
         say("starting PostgreSQL");
-        postgres_.emplace();
+        // A frozen client must not hold its row locks for ever.
+        postgres_.emplace(holdfast::test::postgres_options{
+            .settings = {"max_connections=300", "idle_in_transaction_session_timeout=2s"}});
         say("starting " + std::to_string(wanted_.nodes) + " Redis servers for the locks");
         nodes_.emplace(wanted_.nodes);
         redis_stock_.emplace();
@@ -179,7 +182,7 @@ private:
     asio::signal_set signals_; // before the first process is started
     bool interrupted_ = false;
     news news_;
-    std::optional<postgres_server> postgres_;
+    std::optional<holdfast::test::postgres_server> postgres_;
     std::optional<lock_nodes> nodes_;
     std::optional<redis_server> redis_stock_;
     std::optional<stockroom> stock_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/connection.hpp"
+#include "core/member_record.hpp"
 #include "core/output_buffer.hpp"
 #include "etcd/login.hpp"
-#include "etcd/member_record.hpp"
 #include "etcd/member_settings.hpp"
 #include "etcd/wire/grpc.hpp"
 
@@ -51,7 +51,7 @@ public:
     wire::stream_id begin(
         std::string_view path, std::string_view message, bool needs_leader, bool more_messages);
 
-    member_record& record() noexcept { return record_; }
+    core::member_record& record() noexcept { return record_; }
 
     // core::connection
     const core::address& target() const noexcept override { return member_.where; }
@@ -83,7 +83,7 @@ private:
     core::time_point opening_ends_ = core::never;
     login login_;
     core::output_buffer out_;
-    member_record record_;
+    core::member_record record_;
     std::array<char, 16 * 1024> arrived_{};
 };
 

@@ -74,7 +74,7 @@ void members::on_failed(channel& which, core::time_point now)
     if (!active_ || &which != &current())
         return;
     active_ = false;
-    member_record& record = which.record();
+    core::member_record& record = which.record();
     const errc why = record.trouble();
     const bool hopeless = make_error_code(why) == condition::misconfigured;
     if (journal_ != nullptr)

@@ -2,9 +2,9 @@
 
 #include "core/connection.hpp"
 #include "core/journal.hpp"
+#include "core/rotation.hpp"
 #include "etcd/channel.hpp"
 #include "etcd/member_settings.hpp"
-#include "etcd/rotation.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -71,7 +71,7 @@ private:
 
     const cluster_settings& settings_;
     members_owner& owner_;
-    rotation rotation_;
+    core::rotation rotation_;
     std::vector<std::unique_ptr<channel>> channels_;
     std::vector<std::unique_ptr<core::connection>> layers_;
     std::vector<core::connection*> connections_;

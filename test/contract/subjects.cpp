@@ -7,6 +7,11 @@
 
 #include <holdfast/etcd.hpp>
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include "support/postgres_server.hpp"
+
+#include <holdfast/postgresql.hpp>
+#endif
 
 namespace holdfast::test {
 namespace {
@@ -67,6 +72,15 @@ backend in_etcd()
 }
 #endif
 
+#ifdef HOLDFAST_WITH_POSTGRESQL
+backend in_postgresql()
+{
+    static const postgres_server server({.settings = {"max_connections=300"}});
+    static const backend store = postgresql(server.where(), {.create_table = true});
+    return store;
+}
+#endif
+
 } // namespace
 
 // A function, because the cases read the list before main() begins.
@@ -80,6 +94,9 @@ const std::vector<subject>& every_backend()
         {.name = "three nodes, fenced", .has_tokens = true, .make = fenced_redlock<3>},
 #ifdef HOLDFAST_WITH_ETCD
         {.name = "etcd", .has_tokens = true, .make = in_etcd, .takes_away = false},
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+        {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .inspects = false},
 #endif
     };
     return all;

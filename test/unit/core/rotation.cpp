@@ -1,4 +1,4 @@
-#include "etcd/rotation.hpp"
+#include "core/rotation.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -7,14 +7,14 @@
 using namespace std::chrono_literals;
 namespace core = holdfast::core;
 using holdfast::errc;
-using holdfast::etcd_store::rotation;
+using holdfast::core::rotation;
 
 namespace {
 
 constexpr rotation::pauses short_ones{10ms, 100ms};
 constexpr core::time_point now(1000s);
 
-BOOST_AUTO_TEST_SUITE(etcd_rotation)
+BOOST_AUTO_TEST_SUITE(core_rotation)
 
 BOOST_AUTO_TEST_CASE(clients_begin_with_different_members)
 {

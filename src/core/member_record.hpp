@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace holdfast::etcd_store {
+namespace holdfast::core {
 
 // What is told about one member: its counters, and what is wrong with it.
 class member_record {
@@ -43,4 +43,4 @@ private:
     errc trouble_{};
 };
 
-} // namespace holdfast::etcd_store
+} // namespace holdfast::core

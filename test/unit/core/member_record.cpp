@@ -1,14 +1,14 @@
-#include "etcd/member_record.hpp"
+#include "core/member_record.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 using holdfast::errc;
 using holdfast::make_error_code;
-using holdfast::etcd_store::member_record;
+using holdfast::core::member_record;
 
 namespace {
 
-BOOST_AUTO_TEST_SUITE(etcd_member_record)
+BOOST_AUTO_TEST_SUITE(core_member_record)
 
 BOOST_AUTO_TEST_CASE(a_failure_is_told_until_the_member_works)
 {

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "postgresql/result.hpp"
+#include "postgresql/statements.hpp"
+#include "sql/exchange.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::postgresql_store {
+
+// What the library is to send.
+struct query {
+    enum class kind : std::uint8_t {
+        plain,    // one or more commands, without parameters
+        once,     // one command with parameters
+        prepare,  // under `name`
+        prepared, // the statement `name`, with parameters
+    };
+    kind how{};
+    std::string name{}, text{};
+    std::vector<std::string> parameters{};
+};
+
+struct session_settings {
+    std::string table;
+    std::string channel; // this locker listens there
+    bool create_table = false, allow_asynchronous_commit = false;
+    core::duration longest_statement{};
+};
+
+// What a session reports, each after the query has ended.
+class session_owner {
+public:
+    virtual void on_ready(std::int64_t clock, core::time_point asked, core::time_point now) = 0;
+    virtual void on_answer(const sql::answer& what, core::time_point now) = 0;
+    virtual void on_failure(const sql::failure& why, core::time_point now) = 0;
+    virtual void on_turn(std::string_view owner, sql::token_block tokens, core::time_point now) = 0;
+
+protected:
+    ~session_owner() = default;
+};
+
+// One connection, from the greeting on: what is sent next, and what answers mean. Pure: it has no
+// socket. The greeting finds out whether the server can be used, whether a pooler is between, and
+// whether notifications arrive.
+class session {
+public:
+    // All of these outlive it.
+    session(const session_settings& settings, const statements& texts, session_owner& owner);
+
+    // Connected, to a process with this number, as the connection says.
+    void begin(int process);
+    // The connection is gone.
+    void end() noexcept;
+
+    // Greeted, and without a statement.
+    bool is_ready() const noexcept { return step_ == step::ready; }
+    // A statement is to be sent. Precondition: is_ready().
+    void send(const sql::statement& what);
+    // Whether waiters of this connection are told about their turn.
+    bool is_told() const noexcept { return told_; }
+
+    // The query to send now; none if there is none. It is under way from then on.
+    std::optional<query> next_query(core::time_point now);
+    bool has_query() const noexcept { return query_.has_value(); }
+
+    void on_result(const result& table);
+    void on_error(std::string_view state, std::string text);
+    void on_notification(std::string_view text, core::time_point now);
+    // The query under way has ended, after its results.
+    void on_end(core::time_point now);
+
+private:
+    enum class step : std::uint8_t {
+        none,
+        facts,
+        create,
+        settings,
+        listen,
+        probe, // whether the user has the rights that are needed
+        ready,
+        preparing, // the statement that is to be sent then is in `after_`
+        executing,
+    };
+
+    void end_with_error(core::time_point now);
+    void judge_facts(core::time_point now);
+    void begin_settings(bool commit_synchronously);
+    void begin_listening();
+    void begin_probe();
+    void ask_facts();
+    void ask(step next, query what);
+    void fail(errc why, std::string text, core::time_point now);
+
+    const session_settings& settings_;
+    const statements& texts_;
+    session_owner& owner_;
+    step step_ = step::none;
+    std::optional<query> query_, after_;
+    std::set<std::string> prepared_;
+    std::optional<sql::failure> error_;
+    std::optional<sql::answer> answer_;
+    bool unreadable_ = false; // the result was none that such a query has
+
+    // What the greeting has found.
+    struct facts {
+        std::int64_t process = 0, clock = 0;
+        bool read_only = false, asynchronous = false, has_table = false, has_key = false;
+    };
+    std::optional<facts> facts_;
+    int process_ = 0;
+    core::time_point asked_{};
+    bool pooled_ = false, heard_ = false, told_ = true, tried_to_create_ = false;
+    std::string create_error_;
+
+    sql::action what_{};
+    std::size_t entries_ = 0;
+};
+
+} // namespace holdfast::postgresql_store

@@ -1,0 +1,211 @@
+#include "postgresql/statements.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace holdfast::postgresql_store {
+
+namespace {
+
+constexpr std::size_t longest_name = 63;
+
+bool is_name(std::string_view part)
+{
+    const auto is_first = [](char c) {
+        return (c >= 'a' && c <= 'z') || c == '_';
+    };
+    return !part.empty() && part.size() <= longest_name && is_first(part.front()) &&
+           std::all_of(part.begin(), part.end(),
+               [&](char c) { return is_first(c) || (c >= '0' && c <= '9'); });
+}
+
+// {t}: the table. {now}: the time in microseconds since the epoch. {first of h}, {ahead of h for a}: who
+// is the first that waits for the row h, and how many wait before the owner of a or f. {lock}: of the rows.
+// Rows are locked in the order of their names, so that statements do not block each other
+// crosswise. The lock is that of an update that changes no key, which a guard does not block;
+// a grant changes a key, which it does.
+constexpr std::string_view want_text = R"(WITH d AS MATERIALIZED (
+    SELECT c.us, c.us <= $5::bigint AS in_time FROM (SELECT {now} AS us) c),
+a AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::text[], $3::bigint[], $4::boolean[])
+    WITH ORDINALITY AS a(resource, owner, ttl, queues, n)),
+f AS MATERIALIZED (
+    SELECT a.n, a.owner, a.ttl, a.queues, h.resource FROM a JOIN {t} h ON h.resource = a.resource
+    WHERE (SELECT in_time FROM d) AND (h.owner = a.owner OR a.queues
+        OR (h.expires_at <= clock_timestamp() AND a.owner = coalesce({first of h}, a.owner)))
+    ORDER BY h.resource {lock}),
+u AS (
+    UPDATE {t} h SET (owner, token, token_end, expires_at, waiters, waiters_until) = (
+        SELECT CASE WHEN w.ours OR w.turn THEN f.owner ELSE h.owner END,
+            CASE WHEN w.turn THEN greatest(h.token_end + 1, w.us - 1023) ELSE h.token END,
+            CASE WHEN w.turn THEN greatest(h.token_end + 1, w.us) ELSE h.token_end END,
+            CASE WHEN w.ours OR w.turn THEN w.until ELSE h.expires_at END,
+            CASE WHEN w.turn THEN array_remove(h.waiters, f.owner)
+                WHEN w.ours OR w.p IS NOT NULL OR NOT f.queues THEN h.waiters
+                ELSE h.waiters || f.owner END,
+            CASE WHEN w.ours OR (w.p IS NULL AND (w.turn OR NOT f.queues)) THEN h.waiters_until
+                WHEN w.turn THEN h.waiters_until[:w.p - 1] || h.waiters_until[w.p + 1:]
+                WHEN w.p IS NULL THEN h.waiters_until || w.until
+                WHEN NOT f.queues THEN h.waiters_until
+                ELSE h.waiters_until[:w.p - 1] || w.until || h.waiters_until[w.p + 1:] END
+        FROM (SELECT h.owner = f.owner AS ours, array_position(h.waiters, f.owner) AS p,
+            h.owner <> f.owner AND h.expires_at <= clock_timestamp()
+                AND f.owner = coalesce({first of h}, f.owner) AS turn,
+            clock_timestamp() + f.ttl * interval '1 microsecond' AS until, {now} AS us) w)
+    FROM f WHERE h.resource = f.resource
+    RETURNING f.n, h.owner = f.owner AS granted, h.token, h.token_end, h.expires_at,
+        {ahead of h for f} AS ahead),
+i AS (
+    INSERT INTO {t} AS h (resource, owner, token, token_end, expires_at)
+    SELECT a.resource, a.owner, d.us - 1023, d.us,
+        clock_timestamp() + a.ttl * interval '1 microsecond'
+    FROM a CROSS JOIN d WHERE d.in_time AND (SELECT count(*) FROM u) >= 0
+        AND NOT EXISTS (SELECT 1 FROM {t} s WHERE s.resource = a.resource)
+    ORDER BY a.resource ON CONFLICT (resource) DO NOTHING
+    RETURNING h.resource, h.token, h.token_end)
+SELECT a.n, CASE WHEN u.granted OR i.resource IS NOT NULL THEN 'g'
+        WHEN u.n IS NOT NULL THEN CASE WHEN a.queues THEN 'q' ELSE 'r' END
+        WHEN NOT d.in_time THEN 't'
+        WHEN h.resource IS NOT NULL AND NOT a.queues AND h.owner <> a.owner
+            AND NOT (h.expires_at <= clock_timestamp()
+                AND a.owner = coalesce({first of h}, a.owner)) THEN 'r'
+        ELSE 'l' END,
+    d.us, coalesce(u.token, i.token), coalesce(u.token_end, i.token_end),
+    CASE WHEN u.n IS NULL THEN {ahead of h for a} ELSE u.ahead END,
+    (extract(epoch FROM coalesce(u.expires_at, h.expires_at) - clock_timestamp())
+        * 1000000)::bigint
+FROM a CROSS JOIN d LEFT JOIN u ON u.n = a.n LEFT JOIN i ON i.resource = a.resource
+    LEFT JOIN {t} h ON h.resource = a.resource)";
+
+// The resource goes to the first whose place is good for a little longer, with the end that the
+// place has. Who waits under a name with an address is told.
+constexpr std::string_view give_back_text = R"(WITH a AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS a(resource, owner, n)),
+f AS MATERIALIZED (
+    SELECT a.n, a.owner, h.resource, h.owner = a.owner AS had
+    FROM a JOIN {t} h ON h.resource = a.resource
+    WHERE h.owner = a.owner OR a.owner = ANY (h.waiters)
+    ORDER BY h.resource {lock}),
+u AS (
+    UPDATE {t} h SET (owner, token, token_end, expires_at, waiters, waiters_until) = (
+        SELECT CASE WHEN w.had THEN coalesce(x.owner, '') ELSE h.owner END,
+            CASE WHEN x.k IS NULL THEN h.token ELSE greatest(h.token_end + 1, w.us - 1023) END,
+            CASE WHEN x.k IS NULL THEN h.token_end ELSE greatest(h.token_end + 1, w.us) END,
+            CASE WHEN w.had THEN coalesce(x.until, 'epoch') ELSE h.expires_at END,
+            CASE WHEN NOT w.had THEN array_remove(h.waiters, f.owner)
+                WHEN x.k IS NULL THEN '{}' ELSE h.waiters[x.k + 1:] END,
+            CASE WHEN NOT w.had THEN h.waiters_until[:w.p - 1] || h.waiters_until[w.p + 1:]
+                WHEN x.k IS NULL THEN '{}' ELSE h.waiters_until[x.k + 1:] END
+        FROM (SELECT h.owner = f.owner AS had, array_position(h.waiters, f.owner) AS p,
+                {now} AS us) w
+            LEFT JOIN LATERAL (SELECT q.owner, q.until, q.k::int AS k
+                FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)
+                WHERE w.had AND q.owner <> f.owner
+                    AND q.until > clock_timestamp() + interval '100 milliseconds'
+                ORDER BY q.k LIMIT 1) x ON true)
+    FROM f WHERE h.resource = f.resource
+    RETURNING f.n, f.had, h.owner AS next, h.token, h.token_end)
+SELECT a.n, CASE WHEN u.had THEN 'f' WHEN u.n IS NOT NULL THEN 'w'
+        WHEN h.resource IS NULL OR NOT (h.owner = a.owner OR a.owner = ANY (h.waiters)) THEN 'n'
+        ELSE 'l' END,
+    CASE WHEN u.had AND strpos(u.next, '@') > 0
+        THEN pg_notify(split_part(u.next, '@', 2),
+            u.next || ' ' || u.token || ' ' || u.token_end)::text END
+FROM a LEFT JOIN u ON u.n = a.n LEFT JOIN {t} h ON h.resource = a.resource)";
+
+constexpr std::string_view renew_text = R"(WITH a AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::text[], $3::bigint[])
+    WITH ORDINALITY AS a(resource, owner, ttl, n)),
+f AS MATERIALIZED (
+    SELECT a.n, a.ttl, h.resource FROM a JOIN {t} h ON h.resource = a.resource
+    WHERE h.owner = a.owner AND h.expires_at > clock_timestamp()
+    ORDER BY h.resource {lock}),
+u AS (
+    UPDATE {t} h SET expires_at = clock_timestamp() + f.ttl * interval '1 microsecond'
+    FROM f WHERE h.resource = f.resource RETURNING f.n)
+SELECT a.n, CASE WHEN u.n IS NOT NULL THEN 'k'
+    WHEN h.owner = a.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
+FROM a LEFT JOIN u ON u.n = a.n LEFT JOIN {t} h ON h.resource = a.resource)";
+
+constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
+    current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
+    to_regclass($1::text) IS NOT NULL,
+    EXISTS (SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a
+        ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+        WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end'
+            AND i.indisunique AND i.indimmediate AND i.indpred IS NULL),
+    {now})";
+
+// Half of each page is left free, so that new versions of rows stay near.
+constexpr std::string_view create_text = R"(CREATE TABLE IF NOT EXISTS {t} (
+    resource bytea PRIMARY KEY,
+    owner text NOT NULL,
+    token bigint NOT NULL,
+    token_end bigint NOT NULL,
+    expires_at timestamptz NOT NULL,
+    waiters text[] NOT NULL DEFAULT '{}',
+    waiters_until timestamptz[] NOT NULL DEFAULT '{}',
+    UNIQUE (resource, token_end)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0))";
+
+constexpr std::string_view now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+constexpr std::string_view first_of_h =
+    "(SELECT q.owner FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
+    " WHERE q.until > clock_timestamp() ORDER BY q.k LIMIT 1)";
+constexpr std::string_view ahead_of_h =
+    "CASE WHEN {x}.owner = ANY (h.waiters) THEN (SELECT count(*)"
+    " FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
+    " WHERE q.until > clock_timestamp() AND q.k < array_position(h.waiters, {x}.owner)) END";
+
+std::string with(std::string_view text, const std::string& table, std::string_view lock)
+{
+    std::string made(text);
+    const auto put = [&made](std::string_view name, std::string_view value) {
+        for (auto at = made.find(name); at != made.npos; at = made.find(name, at + value.size()))
+            made.replace(at, name.size(), value);
+    };
+    const auto for_one = [](std::string_view name) {
+        std::string ahead(ahead_of_h);
+        for (auto at = ahead.find("{x}"); at != ahead.npos; at = ahead.find("{x}", at))
+            ahead.replace(at, 3, name);
+        return ahead;
+    };
+    put("{first of h}", first_of_h);
+    put("{ahead of h for a}", for_one("a"));
+    put("{ahead of h for f}", for_one("f"));
+    put("{now}", now);
+    put("{lock}", lock);
+    put("{t}", table);
+    return made;
+}
+
+} // namespace
+
+bool is_table_name(const std::string& name)
+{
+    const auto dot = name.find('.');
+    if (dot == name.npos)
+        return is_name(name);
+    return is_name(std::string_view(name).substr(0, dot)) &&
+           is_name(std::string_view(name).substr(dot + 1));
+}
+
+statements::statements(const std::string& table)
+    : facts_(with(facts_text, table, {})),
+      create_(with(create_text, table, {}))
+{
+    constexpr std::string_view waiting = "FOR NO KEY UPDATE OF h";
+    constexpr std::string_view passing = "FOR UPDATE OF h SKIP LOCKED";
+    constexpr std::string_view passing_renewal = "FOR NO KEY UPDATE OF h SKIP LOCKED";
+    const auto set = [&](sql::action what, std::string_view text, std::string_view without) {
+        auto& both = texts_[static_cast<std::size_t>(what)];
+        both[0] = with(text, table, without);
+        both[1] = with(text, table, waiting);
+    };
+    set(sql::action::give_back, give_back_text, passing);
+    set(sql::action::renew, renew_text, passing_renewal);
+    set(sql::action::want, want_text, passing);
+}
+
+} // namespace holdfast::postgresql_store

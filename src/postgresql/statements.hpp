@@ -1,0 +1,37 @@
+#pragma once
+
+#include "sql/exchange.hpp"
+
+#include <string>
+
+namespace holdfast::postgresql_store {
+
+// A name of a table that needs no quotes, with or without a schema.
+bool is_table_name(const std::string& name);
+
+// The texts of all statements for one table.
+class statements {
+public:
+    explicit statements(const std::string& table);
+
+    // Parameters: resources, owners, and for want and renew times to live in microseconds; for want
+    // also flags to queue, and not_after. Columns of each row: the ordinal from 1, a letter for the
+    // finding; for want also the clock, the tokens, the number ahead, and the time until the lease
+    // of the holder ends.
+    const std::string& of(sql::action what, bool waits) const noexcept
+    {
+        return texts_[static_cast<std::size_t>(what)][waits ? 1 : 0];
+    }
+
+    // Parameter: the table. Columns: the process at the server, whether it is read-only, whether
+    // commits are asynchronous, whether there is the table, whether it has its unique constraint,
+    // the clock.
+    const std::string& facts() const noexcept { return facts_; }
+    const std::string& create() const noexcept { return create_; }
+
+private:
+    std::string texts_[sql::actions][2];
+    std::string facts_, create_;
+};
+
+} // namespace holdfast::postgresql_store

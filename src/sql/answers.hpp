@@ -1,0 +1,82 @@
+#pragma once
+
+#include "sql/course.hpp"
+
+namespace holdfast::sql {
+
+// Takes what the database tells to the claims.
+class answers final : public database_owner {
+public:
+    // All of these outlive it.
+    answers(claim_table& claims, desk& statements, course& decisions) noexcept
+        : claims_(claims),
+          desk_(statements),
+          course_(decisions)
+    {}
+
+    void on_up(std::int64_t clock, core::time_point asked, core::time_point) override
+    {
+        desk_.clock().note(clock, asked);
+        course_.resume();
+    }
+    void on_down(core::time_point now) override
+    {
+        auto over = desk_.end_statement();
+        if (!over)
+            return;
+        for (const core::claim_id id : over->claims)
+            course_.unanswered(id, over->what, over->sent, now);
+        desk_.reuse(std::move(*over));
+    }
+    void on_cut_off(errc why, core::time_point now) override { course_.cut_off(why, now); }
+
+    void on_answer(const answer& what, core::time_point now) override
+    {
+        auto over = desk_.end_statement();
+        if (!over)
+            return;
+        desk_.clock().note(what.clock, over->sent);
+        found_.assign(over->claims.size(), {});
+        for (const row& each : what.rows) {
+            if (each.entry < found_.size())
+                found_[each.entry] = each;
+        }
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            course_.found(over->claims[i], found_[i], over->sent, now);
+        desk_.reuse(std::move(*over));
+    }
+    void on_failure(const failure& why, core::time_point now) override
+    {
+        auto over = desk_.end_statement();
+        if (!over)
+            return;
+        const bool at_once = why.what == failure::remedy::pass_over;
+        if (at_once)
+            desk_.pass_over_once();
+        for (const core::claim_id id : over->claims) {
+            if (why.what == failure::remedy::refuse)
+                course_.failed(id, why.reason, now);
+            else if (!at_once)
+                course_.again_later(id, now);
+            else if (claims_.find(id) != nullptr)
+                desk_.list(id);
+        }
+        desk_.reuse(std::move(*over));
+    }
+    void on_turn(std::string_view owner, token_block tokens, core::time_point now) override
+    {
+        if (const core::claim_id id = claims_.waiting(owner); id != 0)
+            course_.turn(id, tokens, now);
+    }
+
+    bool has_statement() const noexcept override { return desk_.has_statement(); }
+    void send_statement(core::time_point now) override { desk_.send_statement(now); }
+
+private:
+    claim_table& claims_;
+    desk& desk_;
+    course& course_;
+    std::vector<row> found_;
+};
+
+} // namespace holdfast::sql

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "core/time.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sql {
+
+// The table has a row for each resource: who has it until when, and who waits for it. One statement
+// does the same for many resources. All times are those of the database's clock.
+enum class action : std::uint8_t {
+    give_back, // the resource goes to the first who waits, or is free; or a place in the queue ends
+    renew,     // the lease ends later
+    want,      // takes the resource if it is free and our turn, else waits in the queue if wished
+};
+inline constexpr std::size_t actions = 3;
+
+struct entry {
+    std::string_view resource, owner;
+    core::duration ttl{}; // from the execution of the statement on; not of give_back
+    bool queues = false;  // want: may wait in the queue
+};
+
+struct statement {
+    action what{};
+    // It waits a little for rows that others have locked. Otherwise it passes them over.
+    bool waits = true;
+    // want: nothing is done after this time of the database's clock, in microseconds since the
+    // epoch. So a statement without an answer is known not to be executed, after a while.
+    std::int64_t not_after = INT64_MAX;
+    std::span<const entry> entries{}; // no resource twice
+};
+
+// Fencing tokens of one grant, for its holders in one process.
+struct token_block {
+    std::uint64_t first = 0, last = 0;
+
+    friend bool operator==(const token_block&, const token_block&) = default;
+};
+
+enum class finding : std::uint8_t {
+    locked,   // nothing was done: somebody's transaction has the row, or has just changed it
+    granted,  // want: `tokens`; its lease has its full ttl again, if it had the resource before
+    queued,   // want: `ahead`, `free_in`
+    refused,  // want: nothing was done; `free_in`, and `ahead` if it has a place
+    late,     // want: nothing was done, see not_after
+    released, // give_back: it had the resource
+    left,     // give_back: it had a place in the queue
+    gone,     // give_back: it had neither
+    renewed,  // renew
+    lost,     // renew: it does not have the resource any more
+};
+
+struct row {
+    static constexpr std::int64_t no_place = -1;
+
+    std::size_t entry = 0; // its index
+    finding what{};
+    token_block tokens{};
+    std::int64_t ahead = no_place; // so many wait before it
+    core::duration free_in{};      // when the holder's lease ends
+};
+
+// What a statement has done. An entry without a row counts as `locked`.
+struct answer {
+    std::int64_t clock = 0; // of the database, in microseconds since the epoch; 0: unknown
+    std::vector<row> rows{};
+};
+
+// A statement was not executed, or its connection has failed.
+struct failure {
+    enum class remedy : std::uint8_t {
+        pass_over, // rows were locked: again, without waiting for them
+        later,     // again, after a pause
+        refuse,    // it does not help to try again
+        reconnect, // the connection or its server cannot be used
+    };
+    errc reason{};
+    remedy what{};
+    std::string text{};
+};
+
+} // namespace holdfast::sql

@@ -1,0 +1,233 @@
+#include "support/postgres_server.hpp"
+
+#include "support/redis_server.hpp"
+
+#include <libpq-fe.h>
+
+#include <csignal>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto start_limit = 60s; // generous: busy machines
+constexpr auto server_user = "postgres";
+
+// Debian keeps the server's programs out of the PATH, in a folder for each version.
+std::string program(const std::string& name)
+{
+    fs::path newest;
+    int version = 0;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator("/usr/lib/postgresql", none)) {
+        const int number = std::atoi(entry.path().filename().c_str());
+        if (number > version && fs::exists(entry.path() / "bin" / name)) {
+            version = number;
+            newest = entry.path() / "bin" / name;
+        }
+    }
+    return newest.empty() ? name : newest.string();
+}
+
+// setpriv asks for the signal at the parent's death after the change of the user, which ends an
+// earlier request. SIGQUIT stops the server at once, with all its processes.
+std::vector<std::string> as_server_user(const std::vector<std::string>& words)
+{
+    std::vector<std::string> all{"setpriv", "--pdeathsig=QUIT"};
+    if (::geteuid() == 0) {
+        const std::string user = server_user;
+        all.insert(all.end(), {"--reuid=" + user, "--regid=" + user, "--init-groups"});
+    }
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+void give_to_server_user(const std::string& folder)
+{
+    if (::geteuid() != 0)
+        return;
+    const passwd* const user = ::getpwnam(server_user);
+    if (user == nullptr)
+        throw std::runtime_error("PostgreSQL does not run as root, and there is no user postgres");
+    if (::chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0)
+        throw std::system_error(errno, std::generic_category(), folder);
+}
+
+void make_cluster(const std::string& data)
+{
+    child_process maker(as_server_user({program("initdb"), "--pgdata=" + data, "--username=shop",
+        "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"}));
+    std::string said;
+    for (std::string line = maker.read_line(); !line.empty(); line = maker.read_line())
+        said += line + "\n";
+    if (maker.wait() != 0)
+        throw std::runtime_error("initdb has failed:\n" + said);
+}
+
+struct finish {
+    void operator()(PGconn* each) const noexcept { ::PQfinish(each); }
+    void operator()(PGresult* each) const noexcept { ::PQclear(each); }
+};
+
+} // namespace
+
+postgres_server::postgres_server(postgres_options options) : options_(std::move(options))
+{
+    give_to_server_user(folder_.path());
+    const std::string data = folder_.path() + "/data";
+    make_cluster(data);
+    std::ofstream(data + "/pg_hba.conf", std::ios::trunc)
+        << "local all shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all "
+        << options_.auth << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
+    // Another process may take a port between the check and the server's start.
+    for (int tries = 1;; ++tries) {
+        if (options_.listens)
+            port_ = free_port();
+        start();
+        if (wait_until_ready())
+            return;
+        if (!options_.listens || tries == 5)
+            throw std::runtime_error("PostgreSQL did not start; its log:\n" + log());
+    }
+}
+
+// An orderly end, so that its shared memory is given back.
+postgres_server::~postgres_server()
+{
+    if (!paused_.empty())
+        resume();
+    kill(false);
+}
+
+bool postgres_server::is_installed()
+{
+    return program("initdb") != "initdb";
+}
+
+void postgres_server::start()
+{
+    std::vector<std::string> words{program("postgres"), "-D", folder_.path() + "/data", "-k",
+        folder_.path(), "-p", std::to_string(port_)};
+    std::vector<std::string> settings{
+        options_.listens ? "listen_addresses=127.0.0.1" : "listen_addresses=",
+        "log_min_messages=fatal", "logging_collector=on", "log_directory=" + folder_.path(),
+        "log_filename=log"};
+    settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
+    for (const std::string& each : settings)
+        words.insert(words.end(), {"-c", each});
+    process_.emplace(as_server_user(words), child_options{.piped = child_options::pipes::none});
+}
+
+// False if it has ended.
+bool postgres_server::wait_until_ready()
+{
+    const auto deadline = std::chrono::steady_clock::now() + start_limit;
+    while (::PQping(where().c_str()) != PQPING_OK) {
+        if (!process_->running())
+            return false;
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("PostgreSQL did not start in time; its log:\n" + log());
+        std::this_thread::sleep_for(10ms);
+    }
+    return true;
+}
+
+std::string postgres_server::where() const
+{
+    return "host=" + folder_.path() + " port=" + std::to_string(port_) +
+           " user=shop dbname=postgres connect_timeout=10";
+}
+
+std::string postgres_server::uri(const std::string& user) const
+{
+    return "postgresql://" + user + "@127.0.0.1:" + std::to_string(port_) + "/postgres";
+}
+
+void postgres_server::kill(bool by_signal)
+{
+    if (!process_ || !process_->running())
+        return;
+    if (by_signal)
+        return process_->kill();
+    ::kill(process_->pid(), SIGQUIT);
+    process_->wait();
+}
+
+// The processes that a killed server has left keep its memory until they notice.
+void postgres_server::restart()
+{
+    kill();
+    const auto deadline = std::chrono::steady_clock::now() + start_limit;
+    do {
+        std::this_thread::sleep_for(20ms);
+        start();
+    } while (!wait_until_ready() && std::chrono::steady_clock::now() < deadline);
+    if (!process_->running())
+        throw std::runtime_error("PostgreSQL did not start again; its log:\n" + log());
+}
+
+// The first one before the others, so that it starts no more of them.
+void postgres_server::pause()
+{
+    for (const int each : processes()) {
+        ::kill(each, SIGSTOP);
+        paused_.push_back(each);
+    }
+}
+
+void postgres_server::resume()
+{
+    for (const int each : std::exchange(paused_, {}))
+        ::kill(each, SIGCONT);
+}
+
+// Its main process, and the children of that.
+std::vector<int> postgres_server::processes() const
+{
+    const std::string pid = std::to_string(process_.value().pid());
+    std::vector<int> all{process_->pid()};
+    std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+    for (int each = 0; children >> each;)
+        all.push_back(each);
+    return all;
+}
+
+std::string postgres_server::run(const std::string& commands) const
+{
+    const std::unique_ptr<PGconn, finish> connection(::PQconnectdb(where().c_str()));
+    const std::unique_ptr<PGresult, finish> last(::PQexec(connection.get(), commands.c_str()));
+    switch (::PQresultStatus(last.get())) {
+    case PGRES_COMMAND_OK:
+        return {};
+    case PGRES_TUPLES_OK:
+        return ::PQntuples(last.get()) == 0 ? "" : ::PQgetvalue(last.get(), 0, 0);
+    default:
+        throw std::runtime_error(::PQerrorMessage(connection.get()));
+    }
+}
+
+std::string postgres_server::log() const
+{
+    std::ifstream file(folder_.path() + "/log");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+} // namespace holdfast::test

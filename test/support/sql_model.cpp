@@ -1,0 +1,202 @@
+#include "support/sql_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace holdfast::test {
+
+using sql::action;
+using sql::finding;
+using sql::row;
+
+namespace {
+
+std::int64_t microseconds(core::duration d)
+{
+    return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
+}
+
+auto place_of(auto& r, std::string_view owner)
+{
+    return std::find_if(
+        r.waiters.begin(), r.waiters.end(), [owner](const auto& p) { return p.owner == owner; });
+}
+
+} // namespace
+
+kept_statement::kept_statement(const sql::statement& of) : as_(of)
+{
+    for (const sql::entry& each : of.entries)
+        texts_.push_back(
+            {std::string(each.resource), std::string(each.owner), each.ttl, each.queues});
+}
+
+sql::statement kept_statement::get() const
+{
+    entries_.clear();
+    for (const kept_entry& each : texts_)
+        entries_.push_back({each.resource, each.owner, each.ttl, each.queues});
+    sql::statement made = as_;
+    made.entries = entries_;
+    return made;
+}
+
+std::variant<sql::answer, sql::failure> sql_model::execute(const sql::statement& what)
+{
+    const auto before = rows;
+    const auto told = turns_;
+    sql::answer all;
+    if (what.what == action::want)
+        all.clock = clock;
+    for (std::size_t i = 0; i < what.entries.size(); ++i) {
+        const sql::entry& e = what.entries[i];
+        auto found = what.what == action::want        ? want(what, e)
+                     : what.what == action::give_back ? give_back(what, e)
+                                                      : renew(what, e);
+        if (!found && what.waits) { // it has waited too long for a row: nothing is done
+            rows = before;
+            turns_ = told;
+            return sql::failure{
+                errc::contended, sql::failure::remedy::pass_over, "lock timeout"};
+        }
+        if (!found)
+            found = row{.what = finding::locked};
+        found->entry = i;
+        all.rows.push_back(*found);
+    }
+    return all;
+}
+
+std::vector<sql_model::turn> sql_model::turns()
+{
+    return std::exchange(turns_, {});
+}
+
+// `grants`: it changes the key of the row. A statement that does not wait asks for the whole row
+// at once.
+bool sql_model::is_locked(const sql::statement& what, const sql::entry& e, bool grants) const
+{
+    const auto found = locked.find(std::string(e.resource));
+    if (found == locked.end())
+        return false;
+    return found->second == lock::row || grants || (!what.waits && what.what != action::renew);
+}
+
+const sql_model::place* sql_model::first_of(const resource& r) const
+{
+    const auto first = std::find_if(
+        r.waiters.begin(), r.waiters.end(), [this](const place& p) { return p.until > clock; });
+    return first == r.waiters.end() ? nullptr : &*first;
+}
+
+bool sql_model::is_free_for(const resource& r, const std::string& owner) const
+{
+    const place* const first = first_of(r);
+    return r.expires_at <= clock && (first == nullptr || first->owner == owner);
+}
+
+sql::token_block sql_model::next_tokens(const resource& r) const
+{
+    const auto now = static_cast<std::uint64_t>(clock);
+    return {std::max(r.tokens.last + 1, now - 1023), std::max(r.tokens.last + 1, now)};
+}
+
+// None if somebody's transaction has locked the row.
+std::optional<row> sql_model::want(const sql::statement& what, const sql::entry& e)
+{
+    row found{};
+    const std::string name(e.resource), owner(e.owner);
+    const std::int64_t until = clock + microseconds(e.ttl);
+    if (clock > what.not_after) {
+        found.what = finding::late;
+        return found;
+    }
+    const auto at = rows.find(name);
+    if (at == rows.end()) {
+        const auto now = static_cast<std::uint64_t>(clock);
+        rows[name] = {owner, {now - 1023, now}, until, {}};
+        found.what = finding::granted;
+        found.tokens = rows[name].tokens;
+        return found;
+    }
+    resource& r = at->second;
+    const bool ours = r.owner == owner, turn = !ours && is_free_for(r, owner);
+    if ((ours || turn || e.queues) && is_locked(what, e, turn))
+        return std::nullopt;
+    auto mine = place_of(r, owner);
+    if (ours || turn) {
+        if (turn) {
+            if (mine != r.waiters.end())
+                r.waiters.erase(mine);
+            r.owner = owner;
+            r.tokens = next_tokens(r);
+        }
+        r.expires_at = until;
+        found.what = finding::granted;
+        found.tokens = r.tokens;
+        return found;
+    }
+    if (e.queues) {
+        if (mine == r.waiters.end())
+            mine = r.waiters.insert(r.waiters.end(), {owner, until});
+        mine->until = until;
+    }
+    found.what = e.queues ? finding::queued : finding::refused;
+    found.free_in = std::chrono::microseconds(r.expires_at - clock);
+    if (mine != r.waiters.end())
+        found.ahead = std::count_if(
+            r.waiters.begin(), mine, [this](const place& p) { return p.until > clock; });
+    return found;
+}
+
+std::optional<row> sql_model::give_back(const sql::statement& what, const sql::entry& e)
+{
+    constexpr std::int64_t shortest_rest = 100'000;
+    row found{.what = finding::gone};
+    const auto at = rows.find(std::string(e.resource));
+    if (at == rows.end())
+        return found;
+    resource& r = at->second;
+    const auto mine = place_of(r, e.owner);
+    const bool had = r.owner == e.owner;
+    if (!had && mine == r.waiters.end())
+        return found;
+    const auto next = std::find_if(r.waiters.begin(), r.waiters.end(), [&](const place& p) {
+        return p.owner != e.owner && p.until > clock + shortest_rest;
+    });
+    const bool hands_over = had && next != r.waiters.end();
+    if (is_locked(what, e, hands_over))
+        return std::nullopt;
+    found.what = had ? finding::released : finding::left;
+    if (!had) {
+        r.waiters.erase(mine);
+    } else if (!hands_over) {
+        r.owner.clear();
+        r.expires_at = 0;
+        r.waiters.clear();
+    } else {
+        r.owner = next->owner;
+        r.expires_at = next->until;
+        r.tokens = next_tokens(r);
+        r.waiters.erase(r.waiters.begin(), next + 1);
+        if (r.owner.find('@') != r.owner.npos)
+            turns_.push_back({r.owner, r.tokens});
+    }
+    return found;
+}
+
+std::optional<row> sql_model::renew(const sql::statement& what, const sql::entry& e)
+{
+    row found{.what = finding::lost};
+    const auto at = rows.find(std::string(e.resource));
+    if (at == rows.end() || at->second.owner != e.owner || at->second.expires_at <= clock)
+        return found;
+    if (is_locked(what, e, false))
+        return std::nullopt;
+    at->second.expires_at = clock + microseconds(e.ttl);
+    found.what = finding::renewed;
+    return found;
+}
+
+} // namespace holdfast::test

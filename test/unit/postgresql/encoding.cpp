@@ -1,0 +1,105 @@
+#include "postgresql/encoding.hpp"
+#include "unit/postgresql/table.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::postgresql_store;
+using holdfast::test::table;
+using sql::action;
+using sql::finding;
+
+namespace {
+
+BOOST_AUTO_TEST_SUITE(postgresql_encoding)
+
+BOOST_AUTO_TEST_CASE(parameters_are_arrays)
+{
+    const std::array entries{
+        sql::entry{.resource = "a\"{\\", .owner = "A@c", .ttl = 2s, .queues = true},
+        sql::entry{
+            .resource = std::string_view("\0\xff", 2), .owner = "B", .ttl = 1500us, .queues = false}};
+    const std::vector<std::string> all{
+        R"({"\\x61227b5c","\\x00ff"})", "{A@c,B}", "{2000000,1500}", "{t,f}", "77"};
+    const auto check = [&](action what, std::size_t count) {
+        const auto found =
+            parameters_of({.what = what, .waits = true, .not_after = 77, .entries = entries});
+        BOOST_TEST(found == std::vector<std::string>(
+                                all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)),
+            boost::test_tools::per_element());
+    };
+    check(action::give_back, 2);
+    check(action::renew, 3);
+    check(action::want, 5);
+    BOOST_TEST(parameters_of({.what = action::renew})[0] == "{}");
+    BOOST_TEST(bytes_text("ab") == "\\x6162");
+}
+
+BOOST_AUTO_TEST_CASE(answers_are_read_in_any_order)
+{
+    const auto found = answer_in(action::want, 4,
+        table(7, {{"2", "q", "500", "1", "2", "3", "-70"}, {"1", "g", "500", "10", "20", "", ""},
+                     {"4", "r", "500", "", "", "", "2000000"}, {"3", "l", "500", "", "", "", ""}}));
+    BOOST_REQUIRE(found.has_value());
+    BOOST_TEST(found->clock == 500);
+    BOOST_REQUIRE(found->rows.size() == 4u);
+    BOOST_TEST(found->rows[0].entry == 1u);
+    BOOST_TEST((found->rows[0].what == finding::queued));
+    BOOST_TEST(found->rows[0].ahead == 3);
+    BOOST_TEST((found->rows[0].free_in == -70us));
+    BOOST_TEST((found->rows[1].what == finding::granted));
+    BOOST_TEST((found->rows[1].tokens == sql::token_block{10, 20}));
+    BOOST_TEST((found->rows[2].what == finding::refused));
+    BOOST_TEST(found->rows[2].ahead == sql::row::no_place);
+    BOOST_TEST((found->rows[2].free_in == 2s));
+    BOOST_TEST((found->rows[3].what == finding::locked));
+
+    const auto back = answer_in(
+        action::give_back, 3, table(3, {{"1", "f", ""}, {"2", "w", ""}, {"3", "n", ""}}));
+    BOOST_REQUIRE(back.has_value());
+    BOOST_TEST((back->rows[0].what == finding::released));
+    BOOST_TEST((back->rows[1].what == finding::left));
+    BOOST_TEST((back->rows[2].what == finding::gone));
+
+    const auto renewed = answer_in(action::renew, 2, table(2, {{"1", "k"}, {"2", "x"}}));
+    BOOST_REQUIRE(renewed.has_value());
+    BOOST_TEST((renewed->rows[0].what == finding::renewed));
+    BOOST_TEST((renewed->rows[1].what == finding::lost));
+}
+
+BOOST_AUTO_TEST_CASE(other_tables_are_no_answers)
+{
+    BOOST_TEST(!answer_in(action::renew, 1, table(2)).has_value());
+    BOOST_TEST(!answer_in(action::renew, 1, table(3, {{"1", "k", ""}})).has_value());
+    for (const std::string ordinal : {"0", "2", "-1", "", "x", "99999999999999999999"})
+        BOOST_TEST(!answer_in(action::renew, 1, table(2, {{ordinal, "k"}})).has_value());
+    for (const std::string letter : {"", "g", "kk", "K"})
+        BOOST_TEST(!answer_in(action::renew, 1, table(2, {{"1", letter}})).has_value());
+    for (const auto& [first, last] : {std::pair{"", ""}, {"5", "4"}, {"0", "4"}, {"-1", "4"}})
+        BOOST_TEST(
+            !answer_in(action::want, 1, table(7, {{"1", "g", "1", first, last, "", ""}})).has_value());
+    BOOST_TEST(!answer_in(action::want, 1, table(7, {{"1", "l", "", "", "", "", ""}})).has_value());
+    const auto far = answer_in(
+        action::want, 1, table(7, {{"1", "r", "1", "", "", "", "9223372036854775807"}}));
+    BOOST_REQUIRE(far.has_value());
+    BOOST_TEST((far->rows[0].free_in > 24h));
+}
+
+BOOST_AUTO_TEST_CASE(notifications_are_read)
+{
+    const auto turn = turn_in("A@c 10 20");
+    BOOST_REQUIRE(turn.has_value());
+    BOOST_TEST(turn->owner == "A@c");
+    BOOST_TEST((turn->tokens == sql::token_block{10, 20}));
+    for (const std::string bad : {"", " ", "A", "A 1", "A 1 x", "A 2 1", "A  1", "A 1 2 3"})
+        BOOST_TEST(!turn_in(bad).has_value(), bad);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace

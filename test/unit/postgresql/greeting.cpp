@@ -1,0 +1,241 @@
+#include "postgresql/session.hpp"
+#include "unit/postgresql/table.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::postgresql_store;
+using holdfast::test::table;
+using remedy = sql::failure::remedy;
+
+namespace {
+
+// A session, and a server whose answers the test writes.
+struct conversation : session_owner {
+    void on_ready(std::int64_t shown, core::time_point since, core::time_point) override
+    {
+        clock = shown;
+        asked = since;
+        ++ready;
+    }
+    void on_answer(const sql::answer& what, core::time_point) override { answer = what; }
+    void on_failure(const sql::failure& why, core::time_point) override { failed = why; }
+    void on_turn(std::string_view owner, sql::token_block, core::time_point) override
+    {
+        turns.emplace_back(owner);
+    }
+
+    query next()
+    {
+        auto found = s.next_query(now);
+        BOOST_REQUIRE(found.has_value());
+        return *found;
+    }
+    void end() { s.on_end(now); }
+    // The answer to the first question.
+    void tell_facts(const std::string& process = "7", const std::string& read_only = "f",
+        const std::string& asynchronous = "f", const std::string& there = "t",
+        const std::string& key = "t")
+    {
+        BOOST_TEST((next().how == query::kind::once));
+        s.on_result(table(6, {{process, read_only, asynchronous, there, key, "5000"}}));
+        end();
+    }
+    void greet(bool hears = true)
+    {
+        s.begin(7);
+        tell_facts();
+        BOOST_TEST(next().text.find("lock_timeout") != std::string::npos);
+        end();
+        BOOST_TEST(next().text.starts_with("LISTEN channel_1;"));
+        if (hears)
+            s.on_notification("hello", now);
+        end();
+        BOOST_TEST((next().how == query::kind::once));
+        s.on_result(table(7));
+        end();
+    }
+
+    session_settings settings{
+        .table = "holdfast_locks", .channel = "channel_1", .longest_statement = 2s};
+    statements texts{"holdfast_locks"};
+    session s{settings, texts, *this};
+    core::time_point now{100s};
+    std::int64_t clock = 0;
+    core::time_point asked{};
+    int ready = 0;
+    std::optional<sql::answer> answer;
+    std::optional<sql::failure> failed;
+    std::vector<std::string> turns;
+};
+
+constexpr std::array one_entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
+const sql::statement renewal{.what = sql::action::renew, .entries = one_entry};
+
+BOOST_FIXTURE_TEST_SUITE(postgresql_greeting, conversation)
+
+BOOST_AUTO_TEST_CASE(a_server_is_greeted_and_statements_are_prepared_once)
+{
+    greet();
+    BOOST_TEST(ready == 1);
+    BOOST_TEST(clock == 5000);
+    BOOST_TEST((asked == now));
+    BOOST_TEST(s.is_ready());
+    BOOST_TEST(s.is_told());
+    for (int i = 0; i < 2; ++i) {
+        s.send(renewal);
+        if (i == 0) {
+            const query prepares = next();
+            BOOST_TEST((prepares.how == query::kind::prepare));
+            BOOST_TEST(prepares.text == texts.of(sql::action::renew, true));
+            end();
+        }
+        const query executes = next();
+        BOOST_TEST((executes.how == query::kind::prepared));
+        BOOST_TEST(executes.parameters.size() == 3u);
+        s.on_result(table(2, {{"1", "k"}}));
+        end();
+        BOOST_REQUIRE(answer.has_value());
+        BOOST_TEST(answer->rows.size() == 1u);
+        answer.reset();
+        BOOST_TEST(s.is_ready());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_notifications_nobody_is_told)
+{
+    greet(false);
+    BOOST_TEST(ready == 1);
+    BOOST_TEST(!s.is_told());
+}
+
+// Its connections have other process numbers than those of the server.
+BOOST_AUTO_TEST_CASE(behind_a_pooler_nothing_is_set_or_prepared)
+{
+    s.begin(8);
+    tell_facts("7");
+    BOOST_TEST((next().how == query::kind::once));
+    s.on_result(table(7));
+    end();
+    BOOST_TEST(ready == 1);
+    BOOST_TEST(!s.is_told());
+    s.send(renewal);
+    const query executes = next();
+    BOOST_TEST((executes.how == query::kind::once));
+    BOOST_TEST(executes.text == texts.of(sql::action::renew, false));
+}
+
+BOOST_AUTO_TEST_CASE(servers_that_cannot_be_used_are_told)
+{
+    const auto refusal = [this](auto... facts) {
+        failed.reset();
+        s.begin(7);
+        tell_facts(facts...);
+        BOOST_REQUIRE(failed.has_value());
+        BOOST_TEST((failed->reason == errc::misconfigured_node));
+        BOOST_TEST((failed->what == remedy::reconnect));
+        BOOST_TEST(!s.has_query());
+        return failed->text;
+    };
+    BOOST_TEST(refusal("7", "t").find("read-only") != std::string::npos);
+    BOOST_TEST(refusal("7", "f", "f", "f").find("no table holdfast_locks") != std::string::npos);
+    BOOST_TEST(refusal("7", "f", "f", "t", "f").find("UNIQUE") != std::string::npos);
+    BOOST_TEST(refusal("9", "f", "t").find("synchronous_commit") != std::string::npos);
+    BOOST_TEST(ready == 0);
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_commits_are_made_synchronous_unless_allowed)
+{
+    for (const bool allowed : {false, true}) {
+        settings.allow_asynchronous_commit = allowed;
+        s.begin(7);
+        tell_facts("7", "f", "t");
+        BOOST_TEST((next().text.find("synchronous_commit = on") != std::string::npos) != allowed);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_table_is_made_on_request_once)
+{
+    settings.create_table = true;
+    for (const bool works : {true, false}) {
+        failed.reset();
+        s.begin(7);
+        tell_facts("7", "f", "f", "f", "f");
+        BOOST_TEST(next().text.starts_with("CREATE TABLE"));
+        if (!works)
+            s.on_error("42501", "permission denied for schema public");
+        end();
+        tell_facts("7", "f", "f", works ? "t" : "f");
+        BOOST_TEST(failed.has_value() != works);
+        BOOST_TEST(s.has_query() == works);
+        if (failed)
+            BOOST_TEST(failed->text.find("permission denied") != std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(missing_rights_end_the_greeting)
+{
+    s.begin(7);
+    tell_facts();
+    next();
+    end();
+    next();
+    end();
+    next();
+    s.on_error("42501", "permission denied for table holdfast_locks");
+    end();
+    BOOST_REQUIRE(failed.has_value());
+    BOOST_TEST((failed->reason == errc::permission_denied));
+    BOOST_TEST((failed->what == remedy::reconnect));
+}
+
+BOOST_AUTO_TEST_CASE(a_statement_that_fails_leaves_the_session_ready)
+{
+    greet();
+    s.send(renewal);
+    next();
+    end();
+    next();
+    s.on_error("55P03", "canceling statement due to lock timeout");
+    end();
+    BOOST_REQUIRE(failed.has_value());
+    BOOST_TEST((failed->what == remedy::pass_over));
+    BOOST_TEST(s.is_ready());
+    BOOST_TEST(!answer.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_is_none_ends_the_session)
+{
+    for (const bool empty : {true, false}) {
+        failed.reset();
+        greet();
+        s.send(renewal);
+        next();
+        end();
+        next();
+        if (!empty)
+            s.on_result(table(5, {{"1", "2", "3", "4", "5"}}));
+        end();
+        BOOST_REQUIRE(failed.has_value());
+        BOOST_TEST((failed->reason == errc::protocol_error));
+        BOOST_TEST(!s.is_ready());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(turns_are_told)
+{
+    greet();
+    s.on_notification("A@channel_1 10 20", now);
+    s.on_notification("nonsense", now);
+    BOOST_TEST(turns == std::vector<std::string>{"A@channel_1"}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
