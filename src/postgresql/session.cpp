@@ -137,6 +137,7 @@ void session::on_end(time_point now)
         return begin_probe();
     case step::probe:
         told_ = heard_;
+        answer_.reset();
         step_ = step::ready;
         return owner_.on_ready(facts_->clock, asked_, now);
     case step::preparing:

@@ -9,6 +9,9 @@
 #ifdef HOLDFAST_WITH_ETCD
 #include <holdfast/etcd.hpp>
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include <holdfast/postgresql.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -44,6 +47,10 @@ holdfast::backend store_of(const std::vector<std::string>& urls)
 #ifdef HOLDFAST_WITH_ETCD
     if (urls.at(0).starts_with("http"))
         return holdfast::etcd(urls);
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    if (urls.at(0).starts_with("postgresql"))
+        return holdfast::postgresql(urls.at(0), {.create_table = true});
 #endif
     return holdfast::redlock({urls.begin(), urls.end()});
 }

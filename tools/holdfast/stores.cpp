@@ -3,6 +3,9 @@
 #ifdef HOLDFAST_WITH_ETCD
 #include <holdfast/etcd.hpp>
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include <holdfast/postgresql.hpp>
+#endif
 #ifdef HOLDFAST_WITH_TLS
 #include <holdfast/tls.hpp>
 #endif
@@ -188,6 +191,52 @@ backend open_members(const std::vector<std::string>&, const store_settings&)
 }
 #endif
 
+bool is_postgresql(const std::string& url)
+{
+    return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
+#ifdef HOLDFAST_WITH_POSTGRESQL
+// A URI of libpq may have commas: it lists its servers itself.
+backend open_postgresql(const store_settings& settings)
+{
+    if (settings.stores.size() != 1)
+        throw std::invalid_argument("--store has one URI for PostgreSQL, which names all servers");
+    if (settings.fenced || settings.primary || !settings.sentinel.empty())
+        throw std::invalid_argument("--fenced, --primary and --sentinel are for Redis; all locks "
+                                    "in PostgreSQL have fencing tokens");
+    if (!settings.key_prefix.empty())
+        throw std::invalid_argument("--prefix is not for PostgreSQL: locks of other tables are "
+                                    "other locks, see --table");
+    if (!settings.ca_file.empty() || !settings.certificate_file.empty() ||
+        !settings.key_file.empty())
+        throw std::invalid_argument("--ca-file, --cert and --key are not for PostgreSQL: its URI "
+                                    "has sslmode, sslrootcert, sslcert and sslkey");
+    std::string uri = settings.stores.front();
+    const auto add = [&uri](const std::string& name, const std::string& value) {
+        constexpr std::string_view digits = "0123456789ABCDEF";
+        uri += (uri.find('?') == uri.npos ? '?' : '&') + name + '=';
+        for (const char c : value) {
+            const auto byte = static_cast<unsigned char>(c);
+            uri += {'%', digits[byte >> 4u], digits[byte & 15u]};
+        }
+    };
+    if (!settings.user.empty())
+        add("user", settings.user);
+    if (const std::string password = password_of(settings); !password.empty())
+        add("password", password);
+    postgresql_options options;
+    options.client_name = "holdfast-cli";
+    options.table = settings.table;
+    return postgresql(uri, std::move(options));
+}
+#else
+backend open_postgresql(const store_settings&)
+{
+    throw std::invalid_argument("this program was built without PostgreSQL");
+}
+#endif
+
 // A service behind sentinels uses TLS throughout, or nowhere.
 backend open_sentinels(
     std::vector<endpoint> nodes, const store_settings& settings, redlock_options&& options)
@@ -206,7 +255,8 @@ void add_store_options(CLI::App& app, store_settings& settings)
     app.add_option("--store", settings.stores,
            "URL of a node, redis://host:port, rediss://host:port (TLS) or unix:///path, or of a "
            "member of etcd, etcd://host:port or etcds://host:port (TLS); repeated, or separated by "
-           "commas; or in HOLDFAST_STORE")
+           "commas; or one of PostgreSQL, postgresql://user@host:port/database; or in "
+           "HOLDFAST_STORE")
         ->type_name("URL")
         ->allow_extra_args(false)
         ->group(group);
@@ -254,10 +304,22 @@ void add_store_options(CLI::App& app, store_settings& settings)
            "the beginning of all keys; the same for all clients of the store")
         ->type_name("PREFIX")
         ->group(group);
+    app.add_option("--table", settings.table,
+           "the table of the locks in PostgreSQL; default " + std::string(postgresql_table))
+        ->type_name("TABLE")
+        ->group(group);
 }
 
 backend open_store(const store_settings& settings, use purpose)
 {
+    if (!settings.stores.empty() && is_postgresql(settings.stores.front())) {
+        if (purpose != use::locking)
+            throw std::invalid_argument("of stores in PostgreSQL, this program knows only `run`: "
+                                        "see SELECT * FROM holdfast_locks");
+        return open_postgresql(settings);
+    }
+    if (settings.table != postgresql_table)
+        throw std::invalid_argument("--table is for PostgreSQL");
     const std::vector<std::string> urls = split(settings.stores);
     check_kind(settings, urls.size());
     if (is_etcd(urls)) {

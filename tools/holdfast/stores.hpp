@@ -15,6 +15,8 @@ class App;
 
 namespace holdfast::cli {
 
+inline constexpr const char* postgresql_table = "holdfast_locks";
+
 /// The options that say where the locks are, and how to log in there. Every command has them.
 struct store_settings {
     std::vector<std::string> stores; ///< URLs; one entry may have several, separated by commas
@@ -26,13 +28,14 @@ struct store_settings {
     bool primary = false;   ///< the only URL is that of a primary with replicas
     std::string sentinel;   ///< a service; the URLs are those of its sentinels
     std::string key_prefix; ///< the beginning of every key
+    std::string table = postgresql_table; ///< of the locks, in PostgreSQL
 };
 
 /// What a store is opened for.
 enum class use {
     locking, ///< the locker keeps a client record, so that others see who holds its locks
-    looking, ///< it takes part in no lock, and keeps no client record
-    taking,  ///< as looking, and takes locks away from their holders; not in etcd
+    looking, ///< it takes part in no lock, and keeps no client record; not in PostgreSQL
+    taking,  ///< as looking, and takes locks away from their holders; Redis only
 };
 
 /// Adds these options to the parser.

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "support/call.hpp"
+#include "support/postgres_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast/postgresql.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::test {
+
+inline backend store_in(const postgres_server& server, postgresql_options options = {})
+{
+    options.reconnect_max = std::chrono::milliseconds(200);
+    options.create_table = true;
+    return postgresql(server.where(), std::move(options));
+}
+
+inline lock_options brief(std::chrono::milliseconds ttl = 3s)
+{
+    lock_options options;
+    options.ttl = ttl;
+    return options;
+}
+
+/// The rows that somebody holds or waits for.
+inline std::string used_rows(const postgres_server& server)
+{
+    return server.run("SELECT count(*) FROM holdfast_locks WHERE owner <> '' OR waiters <> '{}'");
+}
+
+/// A lock in which many can try to be at once, to see that none is.
+struct critical_section {
+    int inside = 0, passed = 0;
+    std::uint64_t last_token = 0;
+
+    task pass(holdfast::lock lock, int times, steady::duration work = 1ms)
+    {
+        for (int i = 0; i < times; ++i) {
+            lease held = co_await lock.acquire(forever);
+            BOOST_TEST(inside == 0);
+            ++inside;
+            BOOST_TEST(held.fence().value_or(0) > last_token);
+            last_token = held.fence().value_or(0);
+            co_await pause(work);
+            BOOST_TEST(held.held());
+            --inside;
+            ++passed;
+            co_await held.release();
+        }
+    }
+};
+
+} // namespace holdfast::test

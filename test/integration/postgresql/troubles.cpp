@@ -1,0 +1,168 @@
+// Servers that die, stand still, or end connections.
+#include "integration/postgresql/store.hpp"
+
+#include <thread>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(postgresql_troubles)
+
+// Some processes pass a critical section; meanwhile there is trouble.
+template <class Trouble>
+void pass_during(Trouble trouble)
+{
+    postgres_server server;
+    scene s(store_in(server), 3);
+    critical_section section;
+    std::vector<task> all;
+    bool over = false;
+    const auto pass = [](critical_section& where, holdfast::lock lock, bool& end) -> task {
+        while (!end)
+            co_await where.pass(lock, 1);
+    };
+    all.push_back(
+        [](Trouble what, postgres_server& in, critical_section& where, bool& end) -> task {
+            while (where.passed < 10)
+                co_await pause(1ms);
+            co_await what(in);
+            const int before = where.passed;
+            while (where.passed < before + 10)
+                co_await pause(1ms);
+            end = true;
+        }(trouble, server, section, over));
+    for (std::size_t i = 0; i < 3; ++i)
+        all.push_back(pass(section, s.lock(i, brief(20s)), over));
+    run(s.io, std::move(all));
+    BOOST_TEST(
+        s.locker(0).stats().lost + s.locker(1).stats().lost + s.locker(2).stats().lost == 0u);
+    s.finish();
+    BOOST_TEST(used_rows(server) == "0");
+}
+
+BOOST_AUTO_TEST_CASE(no_lease_is_lost_when_the_server_is_killed_and_started_again)
+{
+    pass_during([](postgres_server& server) -> task {
+        server.restart();
+        co_return;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(no_lease_is_lost_while_the_server_stands_still)
+{
+    pass_during([](postgres_server& server) -> task {
+        server.pause();
+        co_await pause(3s);
+        server.resume();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(no_lease_is_lost_when_connections_are_ended)
+{
+    pass_during([](postgres_server& server) -> task {
+        for (int i = 0; i < 5; ++i) {
+            server.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                       "WHERE application_name = 'holdfast'");
+            co_await pause(50ms);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(statements_that_are_cancelled_are_made_again)
+{
+    pass_during([](postgres_server& server) -> task {
+        for (int i = 0; i < 100; ++i) {
+            server.run("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity "
+                       "WHERE application_name = 'holdfast'");
+            co_await pause(2ms);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_locked_table_delays_and_breaks_nothing)
+{
+    pass_during([](postgres_server& server) -> task {
+        std::thread locks([&server] {
+            server.run("BEGIN; LOCK TABLE holdfast_locks IN ACCESS EXCLUSIVE MODE; "
+                       "SELECT pg_sleep(1); COMMIT");
+        });
+        co_await pause(1200ms);
+        locks.join();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(leases_end_in_time_without_a_server_and_work_goes_on_with_it)
+{
+    postgres_server server;
+    scene s(store_in(server), 2);
+    lease held;
+    run(s.io, [](scene& all, postgres_server& in, lease& to) -> task {
+        to = co_await all.lock(0, brief()).acquire();
+        in.kill();
+        const auto killed = steady::now();
+        const holdfast::lock other(all.locker(1), all.resource + "2", brief());
+        auto [ec, none] = co_await other.acquire(5s, no_throw);
+        BOOST_TEST(ec == condition::unavailable, ec.message());
+        auto [lost] = co_await to.lost(no_throw);
+        BOOST_TEST(lost == errc::lease_lost);
+        BOOST_TEST((steady::now() < killed + 10s));
+        in.restart();
+        lease again = co_await other.acquire(30s);
+        BOOST_TEST(again.held());
+    }(s, server, held));
+    s.finish();
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_outlives_a_restart_of_the_server)
+{
+    postgres_server server;
+    scene s(store_in(server), 2);
+    lease held;
+    call<lease> waits;
+    run(s.io, [](scene& all, lease& to, call<lease>& waiter) -> task {
+        to = co_await all.lock(0, brief(60s)).acquire(); // outlives the restart
+        all.lock(1, brief(60s)).acquire(forever, waiter.token());
+        co_await pause(300ms);
+    }(s, held, waits));
+    server.restart();
+    run(s.io, [](lease& held_on, call<lease>& waiter) -> task {
+        co_await pause(1s);
+        BOOST_TEST(held_on.held());
+        BOOST_TEST(!waiter.done());
+        co_await held_on.release();
+        while (!waiter.done())
+            co_await pause(1ms);
+        BOOST_TEST(!waiter.error(), waiter.error().message());
+    }(held, waits));
+    waits.result<lease>() = lease();
+    s.finish();
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_of_which_nobody_was_told_is_found)
+{
+    const postgres_server server;
+    scene s(store_in(server), 2);
+    run(s.io, [](scene& all, const postgres_server& in) -> task {
+        lease held = co_await all.lock(0, brief()).acquire();
+        call<lease> waits;
+        all.lock(1, brief()).acquire(forever, waits.token());
+        co_await pause(200ms);
+        // The row is handed over as by a release, without a notification.
+        in.run("UPDATE holdfast_locks SET owner = waiters[1], expires_at = waiters_until[1], "
+               "token = token_end + 1, token_end = token_end + 1, waiters = '{}', "
+               "waiters_until = '{}'");
+        while (!waits.done())
+            co_await pause(1ms);
+        BOOST_TEST(!waits.error(), waits.error().message());
+        BOOST_TEST(waits.result<lease>().fence().value() > held.fence().value());
+        waits.result<lease>() = lease();
+        auto [lost] = co_await held.lost(no_throw);
+        BOOST_TEST(lost == errc::lease_lost);
+    }(s, server));
+    s.finish();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
