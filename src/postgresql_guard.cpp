@@ -20,8 +20,7 @@ postgresql_guard guard(const lease& held, const std::string& table)
     return {.statement = "SELECT 1 FROM " + table +
                          " WHERE resource = $1::bytea AND token <= $2::bigint"
                          " AND $2::bigint <= token_end FOR KEY SHARE",
-        .parameters = {
-            postgresql_store::bytes_text(held.resource()), std::to_string(*token)}};
+        .parameters = {postgresql_store::bytes_text(held.resource()), std::to_string(*token)}};
 }
 
 } // namespace holdfast

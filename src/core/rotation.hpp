@@ -46,7 +46,8 @@ private:
     time_point next_at_ = long_ago;
 };
 
-inline rotation::rotation(std::size_t members, const pauses& between, std::uint64_t jitter_seed) noexcept
+inline rotation::rotation(
+    std::size_t members, const pauses& between, std::uint64_t jitter_seed) noexcept
     : members_(members),
       pauses_(between),
       jitter_(jitter_seed)
@@ -76,9 +77,8 @@ inline bool rotation::failed(errc why, time_point now) noexcept
     } else if (round_over) {
         failed_ = 0;
         cut_off_ = why;
-        next_at_ += hopeless
-                        ? pauses_.longest
-                        : backoff(++failed_rounds_, pauses_.least, pauses_.longest, jitter_);
+        next_at_ += hopeless ? pauses_.longest
+                             : backoff(++failed_rounds_, pauses_.least, pauses_.longest, jitter_);
     }
     return round_over;
 }

@@ -64,7 +64,8 @@ server_address server_at(const std::string& host, const std::string& address, st
         port = "5432";
     made.port = port;
     made.host = host;
-    const bool local = address.empty() && (host.empty() || host.front() == '/' || host.front() == '@');
+    const bool local =
+        address.empty() && (host.empty() || host.front() == '/' || host.front() == '@');
     if (local)
         made.where.path = host.empty() ? "/" : host;
     else

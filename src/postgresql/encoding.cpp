@@ -133,9 +133,8 @@ std::vector<std::string> parameters_of(const sql::statement& what)
         array_of(what.entries, [](std::string& to, const sql::entry& e) { to += e.owner; }));
     if (what.what == action::give_back)
         return all;
-    all.push_back(array_of(what.entries, [](std::string& to, const sql::entry& e) {
-        to += std::to_string(microseconds(e.ttl));
-    }));
+    all.push_back(array_of(what.entries,
+        [](std::string& to, const sql::entry& e) { to += std::to_string(microseconds(e.ttl)); }));
     if (what.what == action::renew)
         return all;
     all.push_back(array_of(

@@ -30,7 +30,8 @@ public:
     std::string_view text(std::size_t row, std::size_t column) const noexcept override
     {
         const int r = static_cast<int>(row), c = static_cast<int>(column);
-        return {::PQgetvalue(result_, r, c), static_cast<std::size_t>(::PQgetlength(result_, r, c))};
+        return {
+            ::PQgetvalue(result_, r, c), static_cast<std::size_t>(::PQgetlength(result_, r, c))};
     }
 
 private:
@@ -282,12 +283,11 @@ void link::send(const query& what, time_point now)
             values.data(), nullptr, nullptr, 0);
         break;
     case query::kind::prepare:
-        sent = ::PQsendPrepare(
-            connection_.get(), what.name.c_str(), what.text.c_str(), 0, nullptr);
+        sent = ::PQsendPrepare(connection_.get(), what.name.c_str(), what.text.c_str(), 0, nullptr);
         break;
     case query::kind::prepared:
-        sent = ::PQsendQueryPrepared(connection_.get(), what.name.c_str(), count, values.data(),
-            nullptr, nullptr, 0);
+        sent = ::PQsendQueryPrepared(
+            connection_.get(), what.name.c_str(), count, values.data(), nullptr, nullptr, 0);
         break;
     }
     if (sent != 1)

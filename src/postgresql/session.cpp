@@ -23,8 +23,7 @@ constexpr const char* statement_names[sql::actions][2] = {
 
 } // namespace
 
-session::session(
-    const session_settings& settings, const statements& texts, session_owner& owner)
+session::session(const session_settings& settings, const statements& texts, session_owner& owner)
     : settings_(settings),
       texts_(texts),
       owner_(owner)
@@ -62,8 +61,7 @@ void session::send(const sql::statement& what)
         return ask(step::executing,
             {.how = query::kind::once, .text = text, .parameters = std::move(parameters)});
     const std::string name = statement_names[static_cast<std::size_t>(what.what)][waits ? 1 : 0];
-    query execute{
-        .how = query::kind::prepared, .name = name, .parameters = std::move(parameters)};
+    query execute{.how = query::kind::prepared, .name = name, .parameters = std::move(parameters)};
     if (prepared_.contains(name))
         return ask(step::executing, std::move(execute));
     after_ = std::move(execute);
@@ -175,8 +173,8 @@ void session::judge_facts(time_point now)
     if (!found.has_table && settings_.create_table && !std::exchange(tried_to_create_, true))
         return ask(step::create, {.how = query::kind::plain, .text = texts_.create()});
     if (!found.has_table)
-        return fail(errc::misconfigured_node,
-            "there is no table " + settings_.table + create_error_, now);
+        return fail(
+            errc::misconfigured_node, "there is no table " + settings_.table + create_error_, now);
     if (!found.has_key)
         return fail(errc::misconfigured_node,
             "the table " + settings_.table + " has no UNIQUE (resource, token_end)", now);
@@ -207,10 +205,9 @@ void session::begin_settings(bool commit_synchronously)
 
 void session::begin_listening()
 {
-    ask(step::listen,
-        {.how = query::kind::plain,
-            .text = "LISTEN " + settings_.channel + "; SELECT pg_notify('" + settings_.channel +
-                    "', '" + std::string(greeting) + "')"});
+    ask(step::listen, {.how = query::kind::plain,
+                          .text = "LISTEN " + settings_.channel + "; SELECT pg_notify('" +
+                                  settings_.channel + "', '" + std::string(greeting) + "')"});
 }
 
 // A statement for no resource at all needs the same rights.

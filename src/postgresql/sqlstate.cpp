@@ -19,10 +19,10 @@ struct rule {
 
 // The first that fits.
 constexpr std::array rules{
-    rule{"40P01", errc::contended, remedy::pass_over}, // deadlock
-    rule{"40001", errc::contended, remedy::pass_over}, // serialization
-    rule{"55P03", errc::contended, remedy::pass_over}, // lock timeout
-    rule{"57014", errc::no_reply, remedy::later},      // statement timeout, or cancelled
+    rule{"40P01", errc::contended, remedy::pass_over},          // deadlock
+    rule{"40001", errc::contended, remedy::pass_over},          // serialization
+    rule{"55P03", errc::contended, remedy::pass_over},          // lock timeout
+    rule{"57014", errc::no_reply, remedy::later},               // statement timeout, or cancelled
     rule{"25006", errc::misconfigured_node, remedy::reconnect}, // read-only
     rule{"42P01", errc::misconfigured_node, remedy::refuse},    // no such table
     rule{"42703", errc::misconfigured_node, remedy::refuse},    // no such column

@@ -20,11 +20,11 @@ bool is_name(std::string_view part)
                [&](char c) { return is_first(c) || (c >= '0' && c <= '9'); });
 }
 
-// {t}: the table. {now}: the time in microseconds since the epoch. {first of h}, {ahead of h for a}: who
-// is the first that waits for the row h, and how many wait before the owner of a or f. {lock}: of the rows.
-// Rows are locked in the order of their names, so that statements do not block each other
-// crosswise. The lock is that of an update that changes no key, which a guard does not block;
-// a grant changes a key, which it does.
+// {t}: the table. {now}: the time in microseconds since the epoch. {first of h}, {ahead of h for
+// a}: who is the first that waits for the row h, and how many wait before the owner of a or f.
+// {lock}: of the rows. Rows are locked in the order of their names, so that statements do not block
+// each other crosswise. The lock is that of an update that changes no key, which a guard does not
+// block; a grant changes a key, which it does.
 constexpr std::string_view want_text = R"(WITH d AS MATERIALIZED (
     SELECT c.us, c.us <= $5::bigint AS in_time FROM (SELECT {now} AS us) c),
 a AS MATERIALIZED (

@@ -22,18 +22,18 @@ struct claim {
     std::string resource{}, owner{};
     core::claim_params terms{};
     std::uint64_t tag = 0;
-    std::optional<action> listed{};           // the statement in which it is to be next
-    core::time_point began{};                 // asking, leaving: since then
-    core::time_point sent = core::never;      // its last want or renew; `never`: none was sent
-    core::time_point confirmed{};             // when the last want was sent that gave it its place
-    core::time_point refresh_at{};            // waiting: its place must be renewed
+    std::optional<action> listed{};      // the statement in which it is to be next
+    core::time_point began{};            // asking, leaving: since then
+    core::time_point sent = core::never; // its last want or renew; `never`: none was sent
+    core::time_point confirmed{};        // when the last want was sent that gave it its place
+    core::time_point refresh_at{};       // waiting: its place must be renewed
     core::time_point late_until = core::long_ago; // an unanswered want may be executed until then
-    core::time_point due = core::never;       // of its timer
+    core::time_point due = core::never;           // of its timer
     token_block tokens{};
-    unsigned removals = 0;    // statements to give it back
-    unsigned locked = 0;      // statements in a row that found its row locked
-    bool parked = false;      // told that it waits in the queue
-    bool unanswered = false;  // release() was called, and not yet answered
+    unsigned removals = 0;   // statements to give it back
+    unsigned locked = 0;     // statements in a row that found its row locked
+    bool parked = false;     // told that it waits in the queue
+    bool unanswered = false; // release() was called, and not yet answered
 
     action next() const noexcept
     {

@@ -217,7 +217,8 @@ void course::leave(core::claim_id id, time_point now)
 // By then its row has ended, whatever was executed.
 time_point course::gone_at(const claim& c) const noexcept
 {
-    return std::max(c.sent, c.late_until) + c.terms.ttl + c.terms.ttl / 50 + 2 * desk_.patience(c.terms.ttl);
+    return std::max(c.sent, c.late_until) + c.terms.ttl + c.terms.ttl / 50 +
+           2 * desk_.patience(c.terms.ttl);
 }
 
 void course::gave_back(core::claim_id id, finding what, time_point now)

@@ -16,7 +16,8 @@ namespace holdfast::sql {
 class course {
 public:
     // All of these outlive it.
-    course(claim_table& claims, desk& statements, database& server, std::uint64_t jitter_seed) noexcept
+    course(
+        claim_table& claims, desk& statements, database& server, std::uint64_t jitter_seed) noexcept
         : claims_(claims),
           desk_(statements),
           database_(server),
@@ -50,7 +51,8 @@ public:
 private:
     void hold(core::claim_id id, token_block tokens, core::time_point asked, core::time_point now);
     void wait(core::claim_id id, const row& what, core::time_point sent, core::time_point now);
-    void not_granted(core::claim_id id, const row& what, core::time_point sent, core::time_point now);
+    void not_granted(
+        core::claim_id id, const row& what, core::time_point sent, core::time_point now);
     void gave_back(core::claim_id id, finding what, core::time_point now);
     void locked(core::claim_id id, core::time_point now);
     void park(core::claim_id id);

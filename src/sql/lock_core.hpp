@@ -20,8 +20,8 @@ struct lock_settings {
 // The store of locks in a table of a database. Implements the seam with its collaborators.
 class lock_core final : public core::backend_core {
 public:
-    lock_core(const lock_settings& settings, std::unique_ptr<database> server,
-        std::uint64_t jitter_seed);
+    lock_core(
+        const lock_settings& settings, std::unique_ptr<database> server, std::uint64_t jitter_seed);
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_params& terms,

@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
-#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -93,8 +93,8 @@ postgres_server::postgres_server(postgres_options options) : options_(std::move(
     const std::string data = folder_.path() + "/data";
     make_cluster(data);
     std::ofstream(data + "/pg_hba.conf", std::ios::trunc)
-        << "local all shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all "
-        << options_.auth << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
+        << "local all shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all " << options_.auth
+        << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
     // Another process may take a port between the check and the server's start.
     for (int tries = 1;; ++tries) {
         if (options_.listens)

@@ -57,8 +57,7 @@ std::variant<sql::answer, sql::failure> sql_model::execute(const sql::statement&
         if (!found && what.waits) { // it has waited too long for a row: nothing is done
             rows = before;
             turns_ = told;
-            return sql::failure{
-                errc::contended, sql::failure::remedy::pass_over, "lock timeout"};
+            return sql::failure{errc::contended, sql::failure::remedy::pass_over, "lock timeout"};
         }
         if (!found)
             found = row{.what = finding::locked};
@@ -162,9 +161,8 @@ std::optional<row> sql_model::give_back(const sql::statement& what, const sql::e
     const bool had = r.owner == e.owner;
     if (!had && mine == r.waiters.end())
         return found;
-    const auto next = std::find_if(r.waiters.begin(), r.waiters.end(), [&](const place& p) {
-        return p.owner != e.owner && p.until > clock + shortest_rest;
-    });
+    const auto next = std::find_if(r.waiters.begin(), r.waiters.end(),
+        [&](const place& p) { return p.owner != e.owner && p.until > clock + shortest_rest; });
     const bool hands_over = had && next != r.waiters.end();
     if (is_locked(what, e, hands_over))
         return std::nullopt;

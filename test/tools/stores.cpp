@@ -313,15 +313,15 @@ BOOST_AUTO_TEST_CASE(a_store_in_postgresql)
     const auto run = run_cli(job, {store});
     BOOST_TEST(run.status == 0, run.output);
     BOOST_TEST(has(run.output, "token 1"), run.output);
-    BOOST_TEST(server.run("SELECT convert_from(resource, 'UTF8') FROM holdfast_locks") == "nightly");
+    BOOST_TEST(
+        server.run("SELECT convert_from(resource, 'UTF8') FROM holdfast_locks") == "nightly");
 
     server.run(std::string("CREATE ROLE app LOGIN PASSWORD '") + secret +
                "'; GRANT SELECT, INSERT, UPDATE ON holdfast_locks TO app");
     const std::string plain =
         "HOLDFAST_STORE=postgresql://127.0.0.1:" + std::to_string(server.port()) + "/postgres";
     const words with_user{"--user", "app", "run", "job", "--", "true"};
-    BOOST_TEST(
-        run_cli(with_user, {plain, std::string("HOLDFAST_PASSWORD=") + secret}).status == 0);
+    BOOST_TEST(run_cli(with_user, {plain, std::string("HOLDFAST_PASSWORD=") + secret}).status == 0);
     const auto wrong = run_cli(with_user, {plain, "HOLDFAST_PASSWORD=x"});
     BOOST_TEST(wrong.status == 125);
     BOOST_TEST(has(wrong.output, "28P01"), wrong.output);

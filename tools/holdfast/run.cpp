@@ -57,8 +57,9 @@ void run_command::add_to(CLI::App& app)
         "Exit status: that of the command; 128+N if signal N has ended it; 123 if the lock was\n"
         "lost; 124 if others hold it; 125 if holdfast failed; 126 if the command cannot be\n"
         "executed; 127 if it was not found.\n\n"
-        "The command gets HOLDFAST_RESOURCE, HOLDFAST_DEADLINE and, with --fenced or\n"
-        "in etcd, HOLDFAST_TOKEN. For the options of the store see: holdfast --help\n\n"
+        "The command gets HOLDFAST_RESOURCE, HOLDFAST_DEADLINE and, with --fenced, in\n"
+        "etcd or in PostgreSQL, HOLDFAST_TOKEN. For the options of the store see:\n"
+        "holdfast --help\n\n"
         "Examples:\n"
         "  holdfast run --try nightly-backup -- /usr/local/bin/backup\n"
         "  holdfast run --wait 5m --ttl 1m deploy -- sh -c 'make && make install'");

@@ -25,9 +25,9 @@ struct store_settings {
     bool fenced = false;
     bool first_deployment = false;
     std::optional<duration> quarantine;
-    bool primary = false;   ///< the only URL is that of a primary with replicas
-    std::string sentinel;   ///< a service; the URLs are those of its sentinels
-    std::string key_prefix; ///< the beginning of every key
+    bool primary = false;                 ///< the only URL is that of a primary with replicas
+    std::string sentinel;                 ///< a service; the URLs are those of its sentinels
+    std::string key_prefix;               ///< the beginning of every key
     std::string table = postgresql_table; ///< of the locks, in PostgreSQL
 };
 

@@ -46,13 +46,15 @@ BOOST_AUTO_TEST_CASE(many_locks_are_taken_at_once)
     int held = 0;
     std::vector<task> all;
     for (int i = 0; i < 2000; ++i)
-        all.push_back([](holdfast::lock lock, int& count) -> task {
-            lease one = co_await lock.acquire();
-            ++count;
-            co_await one.release();
-        }(holdfast::lock(s.locker(static_cast<std::size_t>(i) % 2),
-                              std::string("\xff\0'\"{", 5) + std::to_string(i / 2), brief(10s)),
-                          held));
+        all.push_back(
+            [](holdfast::lock lock,
+                int& count) -> task {
+                lease one = co_await lock.acquire();
+                ++count;
+                co_await one.release();
+            }(holdfast::lock(s.locker(static_cast<std::size_t>(i) % 2),
+                                std::string("\xff\0'\"{", 5) + std::to_string(i / 2), brief(10s)),
+                                held));
     run(s.io, std::move(all));
     BOOST_TEST(held == 2000);
     s.finish();

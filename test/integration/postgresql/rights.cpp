@@ -147,20 +147,21 @@ BOOST_AUTO_TEST_CASE(asynchronous_commits_are_made_synchronous)
 
 BOOST_AUTO_TEST_CASE(settings_of_the_server_do_no_harm)
 {
-    const postgres_server server({.settings = {"default_transaction_isolation=serializable",
-                                      "statement_timeout=1ms", "bytea_output=escape",
-                                      "standard_conforming_strings=off", "lc_messages=C"}});
+    const postgres_server server(
+        {.settings = {"default_transaction_isolation=serializable", "statement_timeout=1ms",
+             "bytea_output=escape", "standard_conforming_strings=off", "lc_messages=C"}});
     server.run("SET statement_timeout = 0; ALTER ROLE shop SET TimeZone = 'Asia/Kathmandu'");
-    const auto made = try_with(server.where() + " options='-c statement_timeout=0'",
-        {.create_table = true});
+    const auto made =
+        try_with(server.where() + " options='-c statement_timeout=0'", {.create_table = true});
     BOOST_TEST(!made.error, made.error.message() << "; " << made.nodes);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_is_no_postgresql_is_told)
 {
     const redis_server other;
-    const auto made = try_with("postgresql://a:secret@127.0.0.1:" + std::to_string(other.port()) + "/b",
-        {.create_table = true});
+    const auto made =
+        try_with("postgresql://a:secret@127.0.0.1:" + std::to_string(other.port()) + "/b",
+            {.create_table = true});
     BOOST_TEST(bool(made.error));
     BOOST_TEST(!made.nodes.empty());
 }

@@ -22,8 +22,10 @@ BOOST_AUTO_TEST_CASE(parameters_are_arrays)
 {
     const std::array entries{
         sql::entry{.resource = "a\"{\\", .owner = "A@c", .ttl = 2s, .queues = true},
-        sql::entry{
-            .resource = std::string_view("\0\xff", 2), .owner = "B", .ttl = 1500us, .queues = false}};
+        sql::entry{.resource = std::string_view("\0\xff", 2),
+            .owner = "B",
+            .ttl = 1500us,
+            .queues = false}};
     const std::vector<std::string> all{
         R"({"\\x61227b5c","\\x00ff"})", "{A@c,B}", "{2000000,1500}", "{t,f}", "77"};
     const auto check = [&](action what, std::size_t count) {
@@ -59,8 +61,8 @@ BOOST_AUTO_TEST_CASE(answers_are_read_in_any_order)
     BOOST_TEST((found->rows[2].free_in == 2s));
     BOOST_TEST((found->rows[3].what == finding::locked));
 
-    const auto back = answer_in(
-        action::give_back, 3, table(3, {{"1", "f", ""}, {"2", "w", ""}, {"3", "n", ""}}));
+    const auto back =
+        answer_in(action::give_back, 3, table(3, {{"1", "f", ""}, {"2", "w", ""}, {"3", "n", ""}}));
     BOOST_REQUIRE(back.has_value());
     BOOST_TEST((back->rows[0].what == finding::released));
     BOOST_TEST((back->rows[1].what == finding::left));
@@ -81,11 +83,11 @@ BOOST_AUTO_TEST_CASE(other_tables_are_no_answers)
     for (const std::string letter : {"", "g", "kk", "K"})
         BOOST_TEST(!answer_in(action::renew, 1, table(2, {{"1", letter}})).has_value());
     for (const auto& [first, last] : {std::pair{"", ""}, {"5", "4"}, {"0", "4"}, {"-1", "4"}})
-        BOOST_TEST(
-            !answer_in(action::want, 1, table(7, {{"1", "g", "1", first, last, "", ""}})).has_value());
+        BOOST_TEST(!answer_in(action::want, 1, table(7, {{"1", "g", "1", first, last, "", ""}}))
+                        .has_value());
     BOOST_TEST(!answer_in(action::want, 1, table(7, {{"1", "l", "", "", "", "", ""}})).has_value());
-    const auto far = answer_in(
-        action::want, 1, table(7, {{"1", "r", "1", "", "", "", "9223372036854775807"}}));
+    const auto far =
+        answer_in(action::want, 1, table(7, {{"1", "r", "1", "", "", "", "9223372036854775807"}}));
     BOOST_REQUIRE(far.has_value());
     BOOST_TEST((far->rows[0].free_in > 24h));
 }

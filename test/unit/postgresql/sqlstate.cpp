@@ -50,10 +50,12 @@ BOOST_AUTO_TEST_CASE(a_failed_connection_tells_its_reason_in_any_language)
         connection_failure_of(start + "FATAL:  28P01: password authentication failed\nLOCATION: x");
     BOOST_TEST((refused.reason == errc::authentication_failed));
     BOOST_TEST(refused.text == "28P01: password authentication failed");
-    BOOST_TEST((connection_failure_of("SCHWERWIEGEND:  53300: zu viele").reason == errc::overloaded));
+    BOOST_TEST(
+        (connection_failure_of("SCHWERWIEGEND:  53300: zu viele").reason == errc::overloaded));
     BOOST_TEST((connection_failure_of("FATAL:  42501: no").what == remedy::reconnect));
-    BOOST_TEST((connection_failure_of(start + "Connection refused\n\tIs the server running?").reason ==
-                errc::unreachable));
+    BOOST_TEST(
+        (connection_failure_of(start + "Connection refused\n\tIs the server running?").reason ==
+            errc::unreachable));
     BOOST_TEST((connection_failure_of("fe_sendauth: no password supplied").reason ==
                 errc::authentication_failed));
     BOOST_TEST((connection_failure_of("server does not support SSL").reason == errc::tls_failed));
