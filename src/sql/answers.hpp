@@ -2,6 +2,11 @@
 
 #include "sql/course.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace holdfast::sql {
 
 // Takes what the database tells to the claims.
@@ -14,9 +19,9 @@ public:
           course_(decisions)
     {}
 
-    void on_up(std::int64_t clock, core::time_point asked, core::time_point) override
+    void on_up(std::int64_t clock, core::time_point asked, core::time_point now) override
     {
-        desk_.clock().note(clock, asked);
+        desk_.clock().note(clock, asked, now, true);
         course_.resume();
     }
     void on_down(core::time_point now) override
@@ -25,7 +30,7 @@ public:
         if (!over)
             return;
         for (const core::claim_id id : over->claims)
-            course_.unanswered(id, over->what, over->sent, now);
+            course_.unanswered(id, over->what, over->late_until, now);
         desk_.reuse(std::move(*over));
     }
     void on_cut_off(errc why, core::time_point now) override { course_.cut_off(why, now); }
@@ -35,7 +40,9 @@ public:
         auto over = desk_.end_statement();
         if (!over)
             return;
-        desk_.clock().note(what.clock, over->sent);
+        const bool late = std::any_of(what.rows.begin(), what.rows.end(),
+            [](const row& each) { return each.what == finding::late; });
+        desk_.clock().note(what.clock, over->sent, now, late);
         found_.assign(over->claims.size(), {});
         for (const row& each : what.rows) {
             if (each.entry < found_.size())

@@ -171,15 +171,15 @@ void course::failed(core::claim_id id, errc why, time_point now)
     again_later(id, now);
 }
 
-void course::unanswered(core::claim_id id, action what, time_point sent, time_point now)
+void course::unanswered(core::claim_id id, action what, time_point late_until, time_point now)
 {
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
-    const core::duration patience = desk_.patience(c->terms.ttl);
     if (what == action::want)
-        c->late_until = std::max(c->late_until, sent + 2 * patience);
-    if (c->now == stage::asking && !c->parked && now - c->began >= patience)
+        c->late_until = std::max(c->late_until, late_until);
+    const bool in_vain = now - c->began >= desk_.patience(c->terms.ttl);
+    if (c->now == stage::asking && !c->parked && in_vain)
         return refuse(id, errc::unreachable, now);
     if (c->now != stage::held || what == action::renew)
         desk_.list(id);

@@ -35,8 +35,10 @@ public:
     // Its statement was not executed.
     void again_later(core::claim_id id, core::time_point now);
     void failed(core::claim_id id, errc why, core::time_point now);
-    // Its statement has no answer: it may have been executed, or may still be, for a while.
-    void unanswered(core::claim_id id, action what, core::time_point sent, core::time_point now);
+    // Its statement has no answer: it may have been executed, or may still be. A want may still be
+    // executed until then.
+    void unanswered(
+        core::claim_id id, action what, core::time_point late_until, core::time_point now);
 
     void refuse(core::claim_id id, errc why, core::time_point now);
     void leave(core::claim_id id, core::time_point now);

@@ -71,6 +71,7 @@ void desk::fill(action what, core::time_point now)
         return;
     }
     next.due = now + timeout;
+    next.late_until = next.due + clock_.uncertainty(now);
     for (const core::claim_id id : next.claims) {
         claim& c = claims_[id];
         if (what == action::give_back) {

@@ -17,16 +17,27 @@ namespace holdfast::sql {
 // is not safety that depends on it.
 class database_clock {
 public:
-    // It showed `shown`, in microseconds since the epoch, at some time after `asked`.
-    void note(std::int64_t shown, core::time_point asked) noexcept
+    // It showed `shown`, in microseconds since the epoch, at some time from `asked` to `now`.
+    // `surely`: what was known before is wrong.
+    void note(
+        std::int64_t shown, core::time_point asked, core::time_point now, bool surely) noexcept
     {
-        if (shown != 0)
-            ahead_ = shown - microseconds(asked);
+        const core::duration error = now - asked;
+        if (shown == 0 || (ahead_ && !surely && error > uncertainty(now)))
+            return;
+        ahead_ = shown - microseconds(asked);
+        error_ = error;
+        noted_at_ = now;
     }
     // What it shows at that time, at the latest.
     std::int64_t at(core::time_point when) const noexcept
     {
         return ahead_ ? *ahead_ + microseconds(when) : INT64_MAX;
+    }
+    // By how much it may show less. Clocks do not run at quite the same rate.
+    core::duration uncertainty(core::time_point now) const noexcept
+    {
+        return error_ + (now - noted_at_) / 64 + std::chrono::milliseconds(10);
     }
 
 private:
@@ -36,6 +47,8 @@ private:
     }
 
     std::optional<std::int64_t> ahead_; // of the clock of leases
+    core::duration error_{};
+    core::time_point noted_at_{};
 };
 
 // Gathers what claims want, and makes one statement of it at a time. First what others may wait
@@ -49,6 +62,7 @@ public:
         action what{};
         std::vector<core::claim_id> claims{}; // in the order of its entries
         core::time_point sent{}, due = core::never;
+        core::time_point late_until{}; // a want may be executed until then
     };
 
     // Both outlive it. `request_timeout`: 0: from the ttl.

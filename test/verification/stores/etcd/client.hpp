@@ -4,7 +4,7 @@
 #include "verification/recipes/process.hpp"
 #include "verification/stores/etcd/cluster.hpp"
 #include "verification/stores/etcd/link.hpp"
-#include "verification/stores/etcd/referee.hpp"
+#include "verification/stores/referee.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,10 @@
 #include <vector>
 
 namespace holdfast::etcd_simulation {
+
+using store_simulation::process;
+using store_simulation::referee;
+using store_simulation::world;
 
 // A process with the store of locks that ships, and a user for each resource: it asks, holds,
 // renews and gives back, as the locker does.

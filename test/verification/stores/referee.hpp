@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-namespace holdfast::etcd_simulation {
+namespace holdfast::store_simulation {
 
 using recipe_simulation::process;
 using recipe_simulation::world;
@@ -62,4 +62,4 @@ private:
     std::size_t holds_ = 0;
 };
 
-} // namespace holdfast::etcd_simulation
+} // namespace holdfast::store_simulation
