@@ -122,8 +122,14 @@ void course::wait(core::claim_id id, const row& what, time_point sent, time_poin
 void course::not_granted(core::claim_id id, const row& what, time_point, time_point now)
 {
     claim& c = claims_[id];
-    if (c.now == stage::asking && c.terms.queue == core::queueing::none)
-        return refuse(id, errc::contended, now);
+    if (c.now == stage::asking && c.terms.queue == core::queueing::none) {
+        report({.kind = event_kind::refused,
+            .reason = errc::contended,
+            .tag = c.tag,
+            .asked = c.sent});
+        // The row has nothing of it, unless an earlier statement is executed only now.
+        return c.late_until <= now ? ended(id, false) : leave(id, now);
+    }
     if (c.now != stage::waiting)
         return;
     if (what.ahead == row::no_place) {
@@ -196,8 +202,6 @@ void course::refuse(core::claim_id id, errc why, time_point now)
 {
     const claim& c = claims_[id];
     report({.kind = event_kind::refused, .reason = why, .tag = c.tag, .asked = c.sent});
-    if (c.now == stage::asking && why == errc::contended && c.late_until <= now && !c.parked)
-        return ended(id, false); // the row has nothing of it
     leave(id, now);
 }
 

@@ -126,6 +126,33 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_locked_row_is_told_that_it_waits)
     BOOST_TEST((e.reason == errc::contended));
 }
 
+// Its first statement was executed, and its answer was lost.
+BOOST_AUTO_TEST_CASE(an_attempt_that_is_refused_at_a_locked_row_gives_it_back)
+{
+    model.rows["a"] = {};
+    a.ask(1, "a", core::queueing::none);
+    a.database->execute();
+    model.locked["a"] = sql_model::lock::row;
+    now += 1s;
+    a.database->disconnect(now);
+    a.database->connect(now);
+    for (int i = 0; i < 40; ++i) {
+        a.serve();
+        pass(50ms);
+    }
+    const auto e = a.event();
+    BOOST_TEST((e.kind == event_kind::refused));
+    BOOST_TEST((e.reason == errc::contended));
+    BOOST_TEST(!a.core.cleanup().is_done());
+    model.locked.clear();
+    pass(100ms);
+    a.serve();
+    pass(5s);
+    a.serve();
+    BOOST_TEST(is_free());
+    BOOST_TEST(a.core.cleanup().is_done());
+}
+
 BOOST_AUTO_TEST_CASE(a_guard_keeps_others_out_but_lets_renewals_and_waiters_pass)
 {
     const auto held = hold();

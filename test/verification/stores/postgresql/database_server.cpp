@@ -153,7 +153,10 @@ void connection::execute(const test::kept_statement& what, std::uint64_t of)
 
 void connection::deliver(std::function<void()> what)
 {
-    const duration takes = world_.random.of_any_size(20us, server_.trouble.slowest);
+    const troubles& t = server_.trouble;
+    const duration takes = world_.random.chance(t.late_answer)
+                               ? world_.random.of_any_size(50ms, 2s)
+                               : world_.random.of_any_size(20us, t.slowest);
     last_delivery_ = std::max(last_delivery_, world_.now() + takes);
     world_.at(last_delivery_, [this, of = incarnation_, what = std::move(what)] {
         process_.deliver([this, of, what] {

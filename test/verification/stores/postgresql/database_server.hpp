@@ -24,6 +24,7 @@ struct troubles {
     double lost_statement = 0;    // it breaks the connection, and never arrives
     double late_statement = 0;    // the connection breaks; it is executed seconds later
     double lost_answer = 0;       // the connection breaks after the execution
+    double late_answer = 0;       // by up to two seconds, and all that follows
     double lost_notification = 0; // although the connection stays
     double error = 0;             // the server refuses the statement
     double refused = 0;           // no connection

@@ -33,6 +33,7 @@ public:
         t.late_statement = 0.05 * w.random.fraction();
         t.lost_answer = 0.03 * w.random.fraction();
         t.lost_notification = w.random.chance(0.5) ? 0.5 * w.random.fraction() : 0;
+        t.late_answer = w.random.chance(0.5) ? 0.3 * w.random.fraction() : 0;
         t.error = 0.05 * w.random.fraction();
         t.refused = 0.2 * w.random.fraction();
         if (w.random.chance(0.5))
