@@ -64,7 +64,7 @@ void course::found(core::claim_id id, const row& what, time_point sent, time_poi
     case finding::left:
     case finding::gone:
         if (c->now == stage::leaving)
-            return gave_back(id, what.what, now);
+            return gave_back(id, what.what, sent);
         return;
     case finding::renewed:
         if (c->now == stage::held)
@@ -119,7 +119,7 @@ void course::wait(core::claim_id id, const row& what, time_point sent, time_poin
 }
 
 // It waits, or is refused. `what` tells its place, if it has one.
-void course::not_granted(core::claim_id id, const row& what, time_point, time_point now)
+void course::not_granted(core::claim_id id, const row& what, time_point sent, time_point now)
 {
     claim& c = claims_[id];
     if (c.now == stage::asking && c.terms.queue == core::queueing::none) {
@@ -128,7 +128,7 @@ void course::not_granted(core::claim_id id, const row& what, time_point, time_po
             .tag = c.tag,
             .asked = c.sent});
         // The row has nothing of it, unless an earlier statement is executed only now.
-        return c.late_until <= now ? ended(id, false) : leave(id, now);
+        return c.late_until <= sent ? ended(id, false) : leave(id, now);
     }
     if (c.now != stage::waiting)
         return;
@@ -225,11 +225,11 @@ time_point course::gone_at(const claim& c) const noexcept
            2 * desk_.patience(c.terms.ttl);
 }
 
-void course::gave_back(core::claim_id id, finding what, time_point now)
+void course::gave_back(core::claim_id id, finding what, time_point sent)
 {
     claim& c = claims_[id];
     const bool was_there = what == finding::released || c.removals > 1;
-    if (c.late_until <= now)
+    if (c.late_until <= sent)
         return ended(id, was_there);
     if (std::exchange(c.unanswered, false))
         report({.kind = event_kind::released,

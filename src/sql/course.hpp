@@ -55,7 +55,7 @@ private:
     void wait(core::claim_id id, const row& what, core::time_point sent, core::time_point now);
     void not_granted(
         core::claim_id id, const row& what, core::time_point sent, core::time_point now);
-    void gave_back(core::claim_id id, finding what, core::time_point now);
+    void gave_back(core::claim_id id, finding what, core::time_point sent);
     void locked(core::claim_id id, core::time_point now);
     void park(core::claim_id id);
     void ended(core::claim_id id, bool was_there);

@@ -67,6 +67,27 @@ BOOST_AUTO_TEST_CASE(a_statement_that_is_executed_after_it_was_given_up_does_not
     BOOST_TEST(is_free());
 }
 
+// The answer comes after the last moment of the late statement, but was made before it.
+BOOST_AUTO_TEST_CASE(only_a_release_that_was_sent_late_enough_is_the_last_one)
+{
+    const auto lost = a.ask(1);
+    const auto late = a.database->disconnect(now);
+    a.core.abandon(lost, now);
+    pass(1900ms);
+    a.database->connect(now);
+    a.settle();
+    a.database->execute();
+    model.execute(late->get());
+    BOOST_TEST(model.rows["a"].owner == a.owner(1));
+    pass(500ms);
+    a.database->answer(now);
+    BOOST_TEST(a.core.cleanup().under_way() == 1u);
+    pass(1ms);
+    a.serve();
+    BOOST_TEST(is_free());
+    BOOST_TEST(a.core.cleanup().is_done());
+}
+
 BOOST_AUTO_TEST_CASE(a_statement_that_comes_late_by_the_clock_of_the_database_is_made_again)
 {
     a.ask(1);
