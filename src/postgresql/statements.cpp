@@ -79,7 +79,7 @@ FROM a CROSS JOIN d LEFT JOIN u ON u.n = a.n LEFT JOIN i ON i.resource = a.resou
     LEFT JOIN {t} h ON h.resource = a.resource)";
 
 // The resource goes to the first whose place is good for a little longer, with the end that the
-// place has. Who waits under a name with an address is told.
+// place has. A waiter whose name has an address is told.
 constexpr std::string_view give_back_text = R"(WITH a AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS a(resource, owner, n)),
 f AS MATERIALIZED (

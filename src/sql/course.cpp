@@ -13,10 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Between two looks at a row that somebody's transaction has locked.
+// Between two looks at a row that another transaction has locked.
 constexpr core::duration shortest_pause = 1ms, longest_pause = 50ms;
-// Between two looks for one's turn, where nobody tells it: of the first one who waits, and of the
-// others.
+// Between two looks for the turn, where no notification tells it: of the first waiter, and of
+// the others.
 constexpr core::duration first_looks = 5ms, others_look = 100ms;
 // After the end of another holder's lease.
 constexpr core::duration after_end = 2ms;
@@ -93,8 +93,7 @@ void course::hold(core::claim_id id, token_block tokens, time_point asked, time_
     report({.kind = event_kind::granted, .tag = c.tag, .valid = valid, .fence = tokens.first});
 }
 
-// A place in the queue is a lease already: whoever hands the resource over gives it the end that
-// the place had.
+// A place in the queue is a lease already: a hand-over gives it the end that the place had.
 void course::turn(core::claim_id id, token_block tokens, time_point now)
 {
     const claim& c = claims_[id];
@@ -162,7 +161,7 @@ void course::locked(core::claim_id id, time_point now)
     if (c.now == stage::asking && now - c.began >= desk_.patience(c.terms.ttl)) {
         if (c.terms.queue == core::queueing::none)
             return refuse(id, errc::contended, now);
-        park(id); // whoever has locked the row may keep it for long
+        park(id); // the row may stay locked for long
     }
     again_later(id, now);
 }

@@ -28,7 +28,7 @@ public:
     virtual void on_answer(const answer& what, core::time_point now) = 0;
     // The statement under way was not executed, and the connection can be used.
     virtual void on_failure(const failure& why, core::time_point now) = 0;
-    // An owner who waits has been given the resource.
+    // A waiting owner has been given the resource.
     virtual void on_turn(std::string_view owner, token_block tokens, core::time_point now) = 0;
 
     virtual bool has_statement() const noexcept = 0;
@@ -54,7 +54,7 @@ public:
     // The statement under way has no answer in time: another connection.
     virtual void fail(errc why, std::string reason, core::time_point now) = 0;
 
-    // Stands at the end of each owner. Who waits under such a name is told about its turn. Empty:
+    // Stands at the end of each owner. A waiter with such a name is told about its turn. Empty:
     // nobody is told.
     virtual std::string_view address() const noexcept = 0;
 

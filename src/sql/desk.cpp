@@ -58,7 +58,7 @@ void desk::fill(action what, core::time_point now)
         }
         c->listed.reset();
         next.claims.push_back(id);
-        // A place that is still good is not written again, only because one looks for one's turn.
+        // A place that is still good is not written again, only to look for the turn.
         const bool queues = c->terms.queue != core::queueing::none &&
                             (c->now == claim::stage::asking || now >= c->refresh_at);
         entries_.push_back(

@@ -16,7 +16,7 @@ namespace holdfast::sql {
 // The table has a row for each resource: who has it until when, and who waits for it. One statement
 // does the same for many resources. All times are those of the database's clock.
 enum class action : std::uint8_t {
-    give_back, // the resource goes to the first who waits, or is free; or a place in the queue ends
+    give_back, // the first waiter gets the resource, or it is free; or a place in the queue ends
     renew,     // the lease ends later
     want,      // takes the resource if it is free and our turn, else waits in the queue if wished
 };
@@ -46,7 +46,7 @@ struct token_block {
 };
 
 enum class finding : std::uint8_t {
-    locked,   // nothing was done: somebody's transaction has the row, or has just changed it
+    locked,   // nothing was done: another transaction has the row, or has just changed it
     granted,  // want: `tokens`; its lease has its full ttl again, if it had the resource before
     queued,   // want: `ahead`, `free_in`
     refused,  // want: nothing was done; `free_in`, and `ahead` if it has a place
