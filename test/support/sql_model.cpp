@@ -120,12 +120,12 @@ std::optional<row> sql_model::want(const sql::statement& what, const sql::entry&
         return found;
     }
     resource& r = at->second;
-    const bool ours = r.owner == owner, turn = !ours && is_free_for(r, owner);
-    if ((ours || turn || e.queues) && is_locked(what, e, turn))
+    const bool ours = r.owner == owner, is_next = !ours && is_free_for(r, owner);
+    if ((ours || is_next || e.queues) && is_locked(what, e, is_next))
         return std::nullopt;
     auto mine = place_of(r, owner);
-    if (ours || turn) {
-        if (turn) {
+    if (ours || is_next) {
+        if (is_next) {
             if (mine != r.waiters.end())
                 r.waiters.erase(mine);
             r.owner = owner;
