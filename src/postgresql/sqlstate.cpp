@@ -42,7 +42,7 @@ constexpr std::array rules{
     rule{"", errc::node_error, remedy::refuse},
 };
 
-constexpr std::size_t longest_text = 200;
+constexpr std::size_t longest_line = 200;
 
 // That of "FATAL:  28P01: password …". The words before it may be in any language.
 std::string_view state_in(std::string_view message)
@@ -61,7 +61,7 @@ std::string_view state_in(std::string_view message)
 
 std::string one_line(std::string_view text)
 {
-    std::string line(text.substr(0, std::min(text.find('\n'), longest_text)));
+    std::string line(text.substr(0, std::min(text.find('\n'), longest_line)));
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
     return line;

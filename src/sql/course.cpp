@@ -21,11 +21,6 @@ constexpr core::duration first_looks = 5ms, others_look = 100ms;
 // After the end of another holder's lease.
 constexpr core::duration after_end = 2ms;
 
-errc reason_or_unreachable(errc why) noexcept
-{
-    return why == errc{} || why == errc::no_reply ? errc::unreachable : why;
-}
-
 } // namespace
 
 std::optional<core::backend_event> course::next_event()

@@ -14,6 +14,12 @@
 
 namespace holdfast::sql {
 
+// The reason for callers, if the database cannot be asked for this one.
+inline errc reason_or_unreachable(errc why) noexcept
+{
+    return why == errc{} || why == errc::no_reply ? errc::unreachable : why;
+}
+
 // What a database reports.
 class database_owner {
 public:

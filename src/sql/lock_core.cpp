@@ -9,15 +9,6 @@ using core::event_kind;
 using core::time_point;
 using stage = claim::stage;
 
-namespace {
-
-errc reason_or_unreachable(errc why) noexcept
-{
-    return why == errc{} || why == errc::no_reply ? errc::unreachable : why;
-}
-
-} // namespace
-
 lock_core::lock_core(
     const lock_settings& settings, std::unique_ptr<database> server, std::uint64_t jitter_seed)
     : info_(settings.about),
