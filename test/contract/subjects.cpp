@@ -96,7 +96,11 @@ const std::vector<subject>& every_backend()
         {.name = "etcd", .has_tokens = true, .make = in_etcd, .takes_away = false},
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
-        {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .inspects = false},
+        {.name = "PostgreSQL",
+            .has_tokens = true,
+            .make = in_postgresql,
+            .inspects = false,
+            .takes_away = false},
 #endif
     };
     return all;
