@@ -243,7 +243,8 @@ struct user final : locker_world {
         holdfast::locker_stats s;
         locker.add_to(s);
         check(s.held == 0 && s.acquired == s.released + s.lost, "the statistics add up");
-        check(s.acquired == store.grants + store.transfers && s.handed_over == store.transfers,
+        check(s.acquired == store.grants + store.transfers &&
+                  s.handed_over + s.resumed == store.transfers,
             "every grant and every transfer is acquired once");
         check(locker.wake_at() == core::never, "a closed locker has no timer");
     }
