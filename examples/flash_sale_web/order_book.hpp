@@ -41,7 +41,7 @@ public:
     asio::awaitable<std::optional<std::int64_t>> read(order mine, std::uint64_t token);
     /// False: the row has a larger token, and nothing was written.
     asio::awaitable<bool> write(order mine, std::int64_t left, std::uint64_t token);
-    /// The same with an order for each of the buyers, of whom there is at least one.
+    /// The same, with an order for each buyer. Precondition: at least one buyer.
     asio::awaitable<bool> write(std::int64_t item, const std::vector<std::int64_t>& buyers,
         std::int64_t left, std::uint64_t token);
 

@@ -80,7 +80,7 @@ struct lock_options {
     /// renews it under `renewal::automatic`, and not under `renewal::manual`. Nobody uses it, so
     /// nobody is told if it is lost: the next acquire asks the store as usual. It is given back
     /// when the time is over, and at once by `drain()` and `close()`; after a crash it ends with
-    /// its ttl. A lease of which less than `guard` is left is not given to anybody.
+    /// its ttl. A lease of which less than `guard` is left is not given to another acquire.
     ///
     /// Another process that waits in the store's queue is noticed at once, and the resource is
     /// handed to it as in a release: Redis nodes and etcd tell the locker. If such a notice is

@@ -20,7 +20,7 @@ std::vector<std::string> parameters_of(const sql::statement& what);
 // The answer to such a statement. None if it is not the table that such a statement returns.
 std::optional<sql::answer> answer_in(sql::action what, std::size_t entries, const result& table);
 
-// What a holder tells the one to whom it hands over.
+// The notification of a hand-over, from the old holder to the new one.
 struct told_turn {
     std::string_view owner;
     sql::token_block tokens;

@@ -8,9 +8,9 @@ namespace holdfast::recipes {
 
 // Decides how several locks are acquired together: all or none.
 //
-// The members have an order, the same for everybody. Whoever waits for a member holds earlier ones
-// only. So there is no circle of waits, and no deadlock. A claim begins with an attempt for all
-// members at once, which waits for nobody. What it gets behind the first missing member is given
+// All claims use the same order of members. A claim that waits for a member holds earlier members
+// only. So there is no circle of waits, and no deadlock. A claim begins with one attempt for each
+// member, all at once, without waiting. What it gets behind the first missing member is given
 // back, and that member is waited for. Then the others are attempted again.
 //
 // Pure: no I/O, no clock. Not thread-safe.

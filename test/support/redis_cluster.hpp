@@ -36,7 +36,7 @@ public:
     /// The name of a key in the slots that this primary had at the start.
     std::string name_at(std::size_t primary, const std::string& prefix);
     std::string id_of(std::size_t member);
-    /// Whether the member has this key, whoever has its slot.
+    /// Whether the member stores this key, even if another member owns its slot.
     bool has_key(std::size_t member, const std::string& key);
 
     /// Begins to move the slot of a key: until end_move(), neither primary serves it alone.

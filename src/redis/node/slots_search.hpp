@@ -20,7 +20,7 @@ protected:
     ~slots_search_owner() = default;
 };
 
-// Finds out which primary has which slots, when somebody wants to know: asks
+// Finds out which primary has which slots, when it is asked: asks
 // the seeds and the primaries that are known, one after the other, until one
 // answers. Makes pauses that grow as long as nothing new is found.
 class slots_search final : private slots_query_owner {

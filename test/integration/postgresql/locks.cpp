@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_guard_keeps_others_out_until_the_transaction_ends)
     s.finish();
 }
 
-BOOST_AUTO_TEST_CASE(a_row_that_is_locked_by_somebody_delays_no_other_lock)
+BOOST_AUTO_TEST_CASE(a_row_that_another_transaction_has_locked_delays_no_other_lock)
 {
     const postgres_server server;
     scene s(store_in(server), 1);
