@@ -37,7 +37,7 @@ inline constexpr std::array<strategy_text, 8> all_strategies{{
         "of them. Right for one hot item, if the work needs a lock at all."},
     {strategy::for_update, "for_update", "SELECT FOR UPDATE",
         "No overselling: the database locks the row. No other service is needed, but a connection "
-        "is occupied for each waiter, and a frozen server stops everybody until the database ends "
+        "is occupied for each waiter, and a frozen server stops all others until the database ends "
         "its transaction."},
     {strategy::atomic, "atomic", "UPDATE … WHERE stock > 0",
         "No overselling, no lock, nothing to expire. If one statement can do the work, as here, "

@@ -179,8 +179,8 @@ public:
     /// If some are not free, those behind the first of them are given back, and that one is waited
     /// for. Members that are held are renewed meanwhile (not with `renewal::manual`); one that is
     /// lost before the last is granted is acquired again. The members behind one that is waited for
-    /// are taken when they are free at that moment, or waited for in turn: who wants many
-    /// resources may wait longer than who wants one.
+    /// are taken when they are free at that moment, or waited for in turn: an acquire
+    /// of many resources may wait longer than an acquire of one.
     ///
     /// Completion: `void(error_code, multi_lease)`, never inside this call. Empty if there is an
     /// error, and only then.

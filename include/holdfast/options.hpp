@@ -77,8 +77,8 @@ struct lock_options {
     ///
     /// `lease::release()` then completes at once with `release_outcome::released`: the lease has
     /// ended for its holder, and was held until then; its key stays with the locker. The locker
-    /// renews it under `renewal::automatic`, and not under `renewal::manual`. Nobody uses it, so
-    /// nobody is told if it is lost: the next acquire asks the store as usual. It is given back
+    /// renews it under `renewal::automatic`, and not under `renewal::manual`. If it is lost
+    /// meanwhile, nothing is reported: the next acquire asks the store as usual. It is given back
     /// when the time is over, and at once by `drain()` and `close()`; after a crash it ends with
     /// its ttl. A lease of which less than `guard` is left is not given to another acquire.
     ///

@@ -5,12 +5,12 @@
 
 namespace holdfast::core {
 
-slot_id admission_line::join(slot_id who, time_point now)
+slot_id admission_line::join(slot_id waiter, time_point now)
 {
     if (is_empty())
         forecast_.began(now);
     const slot_id id = places_.take();
-    places_[id] = {.who = who, .before = last_, .behind = 0};
+    places_[id] = {.waiter = waiter, .before = last_, .behind = 0};
     (last_ != 0 ? places_[last_].behind : first_) = id;
     last_ = id;
     return id;
@@ -30,9 +30,9 @@ slot_id admission_line::next(time_point now)
 {
     if (is_empty() || !admission_.is_open(now))
         return 0;
-    const slot_id who = places_[first_].who;
+    const slot_id waiter = places_[first_].waiter;
     leave(first_);
-    return who;
+    return waiter;
 }
 
 void admission_line::admitted(time_point now) noexcept

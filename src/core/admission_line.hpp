@@ -32,8 +32,8 @@ public:
     bool lets_pass(time_point now) noexcept { return is_empty() && admission_.is_open(now); }
 
     bool is_empty() const noexcept { return first_ == 0; }
-    // Returns the place in line. `who` is what next() returns.
-    slot_id join(slot_id who, time_point now);
+    // Returns the place in line. `waiter` is what next() returns.
+    slot_id join(slot_id waiter, time_point now);
     void leave(slot_id place);
     // Takes the first out of the line, if an attempt may begin now; otherwise returns 0. If the
     // attempt is made, admitted() and began() follow.
@@ -59,7 +59,7 @@ public:
 
 private:
     struct place {
-        slot_id who = 0;
+        slot_id waiter = 0;
         slot_id before = 0, behind = 0;
     };
 
