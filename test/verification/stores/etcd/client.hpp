@@ -1,81 +1,29 @@
 #pragma once
 
 #include "etcd/lock_core.hpp"
-#include "verification/recipes/process.hpp"
+#include "verification/stores/byte_client.hpp"
 #include "verification/stores/etcd/cluster.hpp"
-#include "verification/stores/etcd/link.hpp"
-#include "verification/stores/referee.hpp"
 
-#include <cstdint>
-#include <functional>
+#include <cstddef>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace holdfast::etcd_simulation {
 
-using store_simulation::process;
-using store_simulation::referee;
-using store_simulation::world;
-
-// A process with the store of locks that ships, and a user for each resource: it asks, holds,
-// renews and gives back, as the locker does.
-class client {
+// A process that keeps its locks in a cluster of etcd.
+class client final : public store_simulation::byte_client {
 public:
-    client(world& w, cluster& servers, referee& judge, int number, std::size_t resources,
-        duration ttl);
+    client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
+        cluster& servers);
 
-    process& runs() noexcept { return process_; }
-    void crash();
-    // From now on, users hold briefly and wait for ever; or do not ask again.
-    void be_patient() noexcept;
-    void stop() noexcept { stopping_ = true; }
-    // How long the user that has waited longest has waited, where users wait in the queue.
-    duration longest_wait() const;
-    bool is_done() const;
-    void close();
-    etcd_store::lock_core& store() noexcept { return core_; }
+    core::backend_core& store() noexcept override { return core_; }
 
 private:
-    enum class stage : std::uint8_t { rests, asks, holds, releases };
-    struct user {
-        std::string resource;
-        stage now = stage::rests;
-        core::claim_id claim = 0;
-        std::uint64_t tag = 0;
-        time_point wants_since = core::never; // a lease, in true time
-        time_point until{};                   // of the lease, by the clock of the process
-        referee::place belief{};
-    };
-
-    void turn();
-    void follow(std::size_t member);
-    void handle(const core::backend_event& e);
-    void rest(user& u);
-    void ask(user& u);
-    void hold(user& u, const core::backend_event& e);
-    void renew(user& u);
-    void end(user& u);
-    void lapse(user& u);
-    void give_back(user& u);
-    // In this process, after a while of true time, if the user has the same attempt or lease then.
-    void later(user& u, duration delay, void (client::*what)(user&));
-    void wake_later();
+    std::shared_ptr<store_simulation::byte_link> open(std::size_t member) override;
+    double refusal() const override { return cluster_.trouble.refused; }
 
     world& world_;
     cluster& cluster_;
-    referee& referee_;
-    process process_;
-    const core::claim_params terms_;
     etcd_store::lock_core core_;
-    std::vector<std::shared_ptr<link>> links_;
-    std::vector<bool> opening_;
-    std::vector<user> users_;
-    std::uint64_t last_tag_ = 0;
-    time_point wakes_at_ = core::never; // of the next planned event, in true time
-    bool patient_ = false, stopping_ = false;
 };
 
 } // namespace holdfast::etcd_simulation

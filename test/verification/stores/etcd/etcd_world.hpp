@@ -1,18 +1,12 @@
 #pragma once
 
-#include <cstddef>
+#include "verification/stores/result.hpp"
+
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace holdfast::etcd_simulation {
 
-struct result {
-    std::vector<std::string> violations;
-    std::size_t holds = 0;
-};
-
 // Runs one world, which the seed determines, and judges it.
-result simulate(std::uint64_t seed);
+store_simulation::result simulate(std::uint64_t seed);
 
 } // namespace holdfast::etcd_simulation

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "support/etcd_model_server.hpp"
+#include "verification/stores/byte_client.hpp"
 #include "verification/stores/etcd/cluster.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace holdfast::etcd_simulation {
 
 // One connection of a client to a member: bytes are delayed, requests are executed and answered
 // when the member can, in any order that HTTP/2 allows.
-class link : public std::enable_shared_from_this<link> {
+class link final : public store_simulation::byte_link, public std::enable_shared_from_this<link> {
 public:
     link(world& w, cluster& servers, std::size_t member)
         : world_(w),
@@ -20,13 +20,9 @@ public:
           server_(servers.model)
     {}
 
-    // What the client gets. Not called after leave().
-    std::function<void(const std::string&)> on_bytes;
-    std::function<void()> on_break;
-
-    void send(std::string bytes);
-    // The client does not use it any more, or has crashed. What is under way may still be executed.
-    void leave();
+    void send(std::string bytes) override;
+    // What is under way may still be executed.
+    void leave() override;
     void tell_watches();
 
 private:

@@ -1,54 +1,11 @@
-// Runs simulated worlds in which processes keep locks in etcd, by their seeds, and judges them:
-//
-//     simulate_etcd [--first <seed>] [--count <n>] [--until-caught]
-//
-// Prints a line; with --until-caught "<seed>\t<violation>" and a second column that is empty if
-// there is none. The exit status is 1 if there is a violation.
+// Runs simulated worlds in which processes keep locks in etcd, by their seeds, and judges them. For
+// the options and the output see run_program().
 
 #include "verification/stores/etcd/etcd_world.hpp"
-
-#include <boost/program_options.hpp>
-
-#include <cstdint>
-#include <exception>
-#include <iostream>
-
-namespace sim = holdfast::etcd_simulation;
-namespace po = boost::program_options;
+#include "verification/stores/program.hpp"
 
 int main(int argc, char** argv)
-try {
-    std::uint64_t first = 1, count = 1000, violations = 0;
-    bool until_caught = false;
-    po::options_description all("options");
-    all.add_options()("help", "prints this")("first", po::value(&first), "seed")(
-        "count", po::value(&count), "how many seeds")(
-        "until-caught", po::bool_switch(&until_caught), "stops at the first violation");
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, all), given);
-    po::notify(given);
-    if (given.count("help") != 0) {
-        std::cout << all;
-        return 0;
-    }
-    std::size_t holds = 0;
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        const sim::result r = sim::simulate(seed);
-        holds += r.holds;
-        if (r.violations.empty())
-            continue;
-        ++violations;
-        if (until_caught) {
-            std::cout << "seed " << seed << '\t' << r.violations.front() << '\n';
-            return 1;
-        }
-        std::cout << "seed " << seed << ": " << r.violations.front() << '\n';
-    }
-    if (!until_caught)
-        std::cout << count << " worlds, " << holds << " holds, " << violations
-                  << " with violations\n";
-    return violations == 0 ? 0 : 1;
-} catch (const std::exception& e) {
-    std::cerr << "simulate_etcd: " << e.what() << '\n';
-    return 2;
+{
+    return holdfast::store_simulation::run_program(
+        argc, argv, "simulate_etcd", holdfast::etcd_simulation::simulate);
 }

@@ -1,44 +1,17 @@
 #include "verification/stores/postgresql/client.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <utility>
 
 namespace holdfast::postgresql_simulation {
 
-namespace {
-
-// Fresh for each attempt. The first letters are random, so that the order of names tells nothing.
-core::owner_token fresh_token(world& w, int client, std::uint64_t tag)
-{
-    core::owner_token token;
-    token.text.fill('A');
-    token.text[0] = static_cast<char>('a' + w.random.below(26));
-    const std::string rest = std::to_string(client) + "-" + std::to_string(tag);
-    rest.copy(token.text.data() + 1, token.text.size() - 1);
-    return token;
-}
-
-core::claim_params terms_for(world& w, duration ttl)
-{
-    return {.ttl = ttl,
-        .drift = ttl / 100 + 2ms,
-        .guard = std::min<duration>(ttl / 10, 100ms),
-        .queue = w.random.chance(0.8) ? core::queueing::if_contended : core::queueing::none};
-}
-
-} // namespace
-
-client::client(world& w, database_server& server, referee& judge, int number, std::size_t resources,
-    duration ttl, std::function<void()> on_executed)
-    : world_(w),
+client::client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
+    database_server& server, std::function<void()> on_executed)
+    : store_simulation::client(w, judge, p, {.clock_error = 0.003, .renewing = 0.5}),
+      world_(w),
       server_(server),
-      referee_(judge),
-      process_(w, number, 0.997 + 0.006 * w.random.fraction()),
-      channel_("c" + std::to_string(number)),
-      terms_(terms_for(w, ttl)),
-      connection_(new connection(w, server, process_, channel_, w.random.chance(0.8))),
+      channel_("c" + std::to_string(p.number)),
+      connection_(new connection(w, server, runs(), channel_, w.random.chance(0.8))),
       core_({.about = {.name = "sql"}, .request_timeout = {}},
           std::unique_ptr<sql::database>(connection_), w.random.bits())
 {
@@ -46,223 +19,28 @@ client::client(world& w, database_server& server, referee& judge, int number, st
         turn();
     };
     connection_->on_executed = std::move(on_executed);
-    for (std::size_t i = 0; i < resources; ++i)
-        users_.push_back({.resource = "r" + std::to_string(i)});
-    for (user& each : users_)
-        rest(each);
+}
+
+void client::begin()
+{
+    store_simulation::client::begin();
     connection_->begin();
-}
-
-void client::crash()
-{
-    process_.crash();
-    connection_->end();
-}
-
-void client::be_patient() noexcept
-{
-    patient_ = true;
-    for (user& each : users_) {
-        if (each.wants_since != core::never)
-            each.wants_since = world_.now();
-    }
-}
-
-duration client::longest_wait() const
-{
-    duration longest{};
-    for (const user& each : users_) {
-        if (each.wants_since != core::never && terms_.queue != core::queueing::none)
-            longest = std::max(longest, world_.now() - each.wants_since);
-    }
-    return longest;
-}
-
-bool client::is_done() const
-{
-    return std::all_of(
-        users_.begin(), users_.end(), [](const user& each) { return each.now == stage::rests; });
-}
-
-// What a loop of the engine does: the store decides, and what has gathered is sent.
-void client::turn()
-{
-    const time_point now = process_.now();
-    // What has arrived during a pause may not be delivered yet.
-    const bool heard_all = process_.has_run_for(1ms);
-    if (core_.wake_at() <= now)
-        core_.wake(now, heard_all ? now : core::long_ago);
-    while (const auto e = core_.next_event())
-        handle(*e);
-    connection_->flush(now);
-    while (const auto e = core_.next_event())
-        handle(*e);
-    check_rows();
-    wake_later();
 }
 
 // A store that has nothing more to give back has nothing in the table. Only if the clock of the
 // database is set back, a statement may be executed later than its client expects.
-void client::check_rows()
+void client::check()
 {
     if (!core_.cleanup().is_done() || server_.was_set())
         return;
     const std::int64_t clock = server_.clock();
-    // See fresh_token().
-    const std::string mine = std::to_string(process_.number) + "-";
-    const auto is_mine = [&mine](const std::string& owner) {
-        return owner.size() > mine.size() && owner.compare(1, mine.size(), mine) == 0;
-    };
     for (const auto& [name, row] : server_.model.rows) {
-        bool left = is_mine(row.owner) && row.expires_at > clock;
+        bool left = has_made(row.owner) && row.expires_at > clock;
         for (const auto& place : row.waiters)
-            left = left || (is_mine(place.owner) && place.until > clock);
+            left = left || (has_made(place.owner) && place.until > clock);
         if (left)
             world_.violation("a store has ended its clean-up, and a row is left: " + name);
     }
-}
-
-void client::wake_later()
-{
-    if (core_.wake_at() == core::never)
-        return;
-    const time_point at = std::max(world_.now() + 100us,
-        core_.wake_at() <= process_.now() ? world_.now() : process_.true_time(core_.wake_at()));
-    if (at >= wakes_at_)
-        return;
-    wakes_at_ = at;
-    world_.at(at, [this, at] {
-        if (wakes_at_ == at)
-            wakes_at_ = core::never;
-        process_.deliver([this] { turn(); });
-    });
-}
-
-void client::later(user& u, duration delay, void (client::*what)(user&))
-{
-    world_.after(delay, [this, &u, tag = u.tag, what] {
-        process_.deliver([this, &u, tag, what] {
-            if (u.tag != tag)
-                return;
-            (this->*what)(u);
-            turn();
-        });
-    });
-}
-
-void client::rest(user& u)
-{
-    u.now = stage::rests;
-    u.tag = ++last_tag_;
-    if (!stopping_)
-        later(u, world_.random.of_any_size(100us, patient_ ? duration(1s) : duration(20s)),
-            &client::ask);
-}
-
-void client::ask(user& u)
-{
-    if (stopping_)
-        return;
-    u.now = stage::asks;
-    u.wants_since = std::min(u.wants_since, world_.now());
-    u.claim = core_.attempt(
-        u.tag, u.resource, fresh_token(world_, process_.number, u.tag), terms_, process_.now());
-    if (!patient_)
-        later(u, world_.random.of_any_size(1ms, 60s), &client::give_back);
-}
-
-void client::handle(const core::backend_event& e)
-{
-    const auto found = std::find_if(
-        users_.begin(), users_.end(), [&e](const user& each) { return each.tag == e.tag; });
-    if (found == users_.end())
-        return; // an earlier lease of a user that has not waited for the end of its release
-    user& u = *found;
-    switch (e.kind) {
-    case core::event_kind::granted:
-        return hold(u, e);
-    case core::event_kind::refused:
-        return rest(u);
-    case core::event_kind::validity:
-        if (u.now != stage::holds)
-            return;
-        if (process_.now() >= u.until)
-            return lapse(u);
-        u.until = std::max(u.until, e.valid.until);
-        u.belief->until = process_.true_time(u.until);
-        return;
-    case core::event_kind::lost:
-        if (u.now == stage::holds)
-            end(u);
-        return;
-    case core::event_kind::released:
-        if (u.now == stage::releases)
-            rest(u);
-        return;
-    default:
-        return;
-    }
-}
-
-void client::hold(user& u, const core::backend_event& e)
-{
-    u.now = stage::holds;
-    u.wants_since = core::never;
-    u.until = e.valid.until;
-    if (process_.now() >= u.until)
-        world_.violation("a lease was granted that had ended");
-    u.belief =
-        referee_.granted(u.resource, process_, e.fence.value_or(0), process_.true_time(u.until));
-    if (patient_ || world_.random.chance(0.5)) // some do not renew: their leases end
-        later(u, terms_.ttl / 3, &client::renew);
-    later(u, terms_.ttl / 2, &client::lapse);
-    const duration longest = patient_ ? duration(200ms) : 3 * terms_.ttl;
-    later(u, world_.random.of_any_size(100us, longest), &client::give_back);
-}
-
-void client::renew(user& u)
-{
-    if (u.now != stage::holds)
-        return;
-    if (process_.now() >= u.until)
-        return lapse(u);
-    const core::claim_id claims[] = {u.claim};
-    core_.renew(claims, world_.random.chance(0.2), process_.now());
-    if (core_.can_transfer(u.claim) && world_.random.chance(0.2)) {
-        const auto token = core_.transfer(u.claim, u.tag);
-        referee_.passed(u.resource, token.value_or(0));
-    }
-    later(u, terms_.ttl / 3, &client::renew);
-}
-
-// Gives the lease back when it has ended by the clock.
-void client::lapse(user& u)
-{
-    if (u.now != stage::holds)
-        return;
-    if (process_.now() < u.until)
-        return later(u, std::max<duration>(u.until - process_.now(), 1ms), &client::lapse);
-    end(u);
-}
-
-void client::give_back(user& u)
-{
-    if (u.now == stage::holds)
-        return end(u);
-    if (u.now != stage::asks)
-        return;
-    core_.abandon(u.claim, process_.now());
-    u.wants_since = core::never;
-    rest(u);
-}
-
-void client::end(user& u)
-{
-    referee_.over(u.resource, u.belief);
-    core_.release(u.claim, process_.now());
-    u.now = stage::releases;
-    if (world_.random.chance(0.3))
-        rest(u); // and does not wait for the end of it
 }
 
 } // namespace holdfast::postgresql_simulation

@@ -1,0 +1,103 @@
+#include "verification/stores/byte_client.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <span>
+#include <utility>
+
+namespace holdfast::store_simulation {
+
+void byte_client::serve(time_point now)
+{
+    streams_.resize(store().connections().size());
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+        follow(i, now);
+}
+
+void byte_client::cut_off()
+{
+    for (stream& each : streams_) {
+        if (each.link)
+            each.link->leave();
+        each.link.reset();
+    }
+}
+
+void byte_client::follow(std::size_t i, time_point now)
+{
+    core::connection& c = connection(i);
+    stream& s = streams_[i];
+    if (!s.link) {
+        if (c.wants_open() && !s.opening)
+            open_later(i);
+        return;
+    }
+    if (!c.wants_open()) {
+        s.link->leave();
+        s.link.reset();
+        return c.closed(boost::asio::error::operation_aborted, now);
+    }
+    c.prepare_output();
+    if (const std::string_view out = c.output(); !out.empty()) {
+        s.link->send(std::string(out));
+        c.written(out.size(), now);
+    }
+}
+
+void byte_client::open_later(std::size_t i)
+{
+    streams_[i].opening = true;
+    const bool refused = world_.random.chance(refusal());
+    world_.after(world_.random.of_any_size(50us, 20ms), [this, i, refused] {
+        runs().deliver([this, i, refused] {
+            streams_[i].opening = false;
+            if (refused || !connection(i).wants_open())
+                connection(i).closed(boost::asio::error::connection_refused, runs().now());
+            else
+                opened(i);
+            turn();
+        });
+    });
+}
+
+void byte_client::opened(std::size_t i)
+{
+    const auto link = open(i);
+    link->on_bytes = [this, i, of = link.get()](const std::string& bytes) {
+        deliver(i, of, [this, i, bytes] { received(i, bytes); });
+    };
+    link->on_break = [this, i, of = link.get()] {
+        deliver(i, of, [this, i] { broken(i); });
+    };
+    streams_[i].link = link;
+    connection(i).opened(runs().now());
+}
+
+void byte_client::deliver(std::size_t i, const byte_link* of, world::event what)
+{
+    runs().deliver([this, i, of, what = std::move(what)] {
+        if (streams_[i].link.get() != of)
+            return;
+        what();
+        turn();
+    });
+}
+
+void byte_client::received(std::size_t i, std::string_view bytes)
+{
+    core::connection& to = connection(i);
+    while (!bytes.empty() && to.wants_open()) {
+        const std::span<char> space = to.read_space();
+        const std::size_t n = bytes.copy(space.data(), space.size());
+        bytes.remove_prefix(n);
+        to.received(n, runs().now());
+    }
+}
+
+void byte_client::broken(std::size_t i)
+{
+    streams_[i].link.reset();
+    connection(i).closed(boost::asio::error::connection_reset, runs().now());
+}
+
+} // namespace holdfast::store_simulation
