@@ -28,9 +28,8 @@ struct client_habits {
 };
 
 // A process with the store of locks that ships, and a user for each resource: it asks, holds,
-// renews and gives back, as the locker does. A store derives its process from this, with the store
-// as a member, and performs what the I/O layer does for it. All that happens in a process is
-// called by process::deliver().
+// renews and gives back, as the locker does. The derived class has the store, and does what the
+// I/O layer does for it. All calls to a process go through process::deliver().
 class client {
 public:
     client(world& w, referee& judge, const client_params& p, const client_habits& h);

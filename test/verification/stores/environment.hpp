@@ -15,8 +15,7 @@ namespace holdfast::store_simulation {
 // it has the servers and the processes, and causes the faults that this store really has.
 class environment {
 public:
-    // `faults`: how many kinds of faults fail() knows. Each happens as often as a crash of a
-    // process.
+    // `faults`: how many kinds of faults fail() has. Each is as likely as the crash of a process.
     environment(std::uint64_t seed, std::size_t faults) : w(seed), judge(w), faults_(faults) {}
     virtual ~environment() = default;
     environment(const environment&) = delete;
@@ -38,7 +37,7 @@ protected:
 private:
     // Of the leases of this world, at random.
     virtual duration choose_ttl() = 0;
-    // The store keeps the process.
+    // Makes a process, which the derived class owns until the end.
     virtual client& add_client(const client_params& p) = 0;
     // Decides at random how often requests and answers suffer. Not called in a world without
     // faults.
@@ -51,8 +50,8 @@ private:
     // Causes a fault: `kind` is less than `faults`. `unlucky` is the number of a process, for
     // faults of one process.
     virtual void fail(std::size_t kind, std::size_t unlucky) = 0;
-    // Reports what is left in the store, when all users have given back what they had; and then,
-    // when all processes are closed.
+    // Reports what is left in the store: first when all users have given back what they had, then
+    // when all processes are closed as well.
     virtual void check_when_idle() {}
     virtual void check_when_closed() {}
 

@@ -1,5 +1,5 @@
-// Runs simulated worlds in which processes keep locks in etcd, by their seeds, and judges them. For
-// the options and the output see run_program().
+// Runs simulated worlds in which processes keep locks in etcd, by their seeds, and judges them.
+// run_program() says which options there are, and what is printed.
 
 #include "verification/stores/etcd/etcd_world.hpp"
 #include "verification/stores/program.hpp"

@@ -1,6 +1,6 @@
 // Runs simulated worlds in which processes keep locks in PostgreSQL, by their seeds, and judges
-// them. For the options and the output see run_program(). One more: --forgets, with fail-overs to
-// standbys that are behind, which break locks.
+// them. run_program() says which options there are, and what is printed. One more: --forgets, with
+// fail-overs to standbys that are behind, which break locks.
 
 #include "verification/stores/postgresql/postgresql_world.hpp"
 #include "verification/stores/program.hpp"
