@@ -167,7 +167,7 @@ asio::awaitable<void> stop_on_signal(
     co_await signals.async_wait(asio::use_awaitable);
     acceptor.close();
     server.stop();
-    co_await locker.drain(5s); // holders finish, nobody begins
+    co_await locker.drain(5s); // holders finish, no request begins
     co_await locker.close();
 }
 

@@ -1,4 +1,4 @@
-// Locks in PostgreSQL, and a transaction that nobody else's can overlap.
+// Locks in PostgreSQL, and a transaction that no other holder's can overlap.
 //
 //     8_postgresql postgresql://user@127.0.0.1/database
 //
@@ -59,7 +59,7 @@ void sell_one(database& shop, const holdfast::lease& lease)
 {
     const holdfast::postgresql_guard guard = holdfast::guard(lease);
     shop.run("BEGIN");
-    // From here to COMMIT nobody else can be granted the lock, even if this process stands still
+    // From here to COMMIT no other process can be granted the lock, even if this one stands still
     // and its lease ends.
     if (shop.run(guard.statement, guard.parameters).empty()) {
         shop.run("ROLLBACK");

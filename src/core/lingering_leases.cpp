@@ -4,7 +4,7 @@
 
 namespace holdfast::core {
 
-// The keeper of a lease in use does the rest: nobody needs the guard time before the end of the
+// The keeper of a lease in use does the rest. The guard time is not needed before the end of the
 // lingering, but a wait needs it before the end of the lease.
 void lingering_leases::begin(slot_id lease, duration patience, bool renews, time_point now)
 {

@@ -7,7 +7,7 @@
 
 namespace holdfast::core {
 
-// Keeps the leases of a locker that linger: nobody uses them, and the next local wait may have
+// Keeps the leases of a locker that linger: they are not in use, and the next local wait may have
 // them. Each is renewed like a lease in use. It is over after the time that it may linger, or a
 // guard time before it ends: it would be of no use to a wait then. Does nothing itself: it says
 // what is due.

@@ -15,7 +15,7 @@
 
 namespace holdfast::etcd_store {
 
-// The queue is the store itself. Nobody polls, so nobody needs a window.
+// The queue is the store itself. Waiters do not poll, so no window is needed.
 class store_queue final : public core::remote_queue {
 public:
     // All of these outlive it.

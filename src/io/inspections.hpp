@@ -30,7 +30,7 @@ public:
     // Tells others which process this is.
     void introduce(core::time_point now);
 
-    // False if nobody can answer: then the operation has finished.
+    // False if the store cannot answer: then the operation has finished.
     bool begin(
         operation& op, core::inspection_task task, std::string_view name, core::time_point now);
     // The operation is cancelled.

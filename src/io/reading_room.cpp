@@ -36,7 +36,7 @@ private:
         const auto fence = has_slot ? fence_of(room_->slots()) : result.fence();
         release_rest(); // the gate, so that no reader that is told now keeps it
         if (room_->entry_.lock().get() != this)
-            return; // nobody waits for it any more
+            return; // no reader waits for it any more
         room_->entry_done(why, has_slot, std::move(result), fence);
     }
 

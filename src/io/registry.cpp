@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<registrant>> registry::alive()
 }
 
 // An abandoned registrant does not call remove(). Newer versions of Asio shut a context down twice:
-// the second time there is nobody to tell.
+// the second time there is no registrant to tell.
 void registry::shutdown() noexcept
 {
     const auto all = alive();

@@ -31,7 +31,7 @@ public:
             admit,        // this reader is inside, in the current visit
             refuse,       // `why` is empty if a try has found the room closed
             enter,        // starts an entry, with the patience given
-            cancel_entry, // nobody waits for it any more
+            cancel_entry, // no reader waits for it any more
             leave_slot,   // the last reader has left
         };
         kind what;

@@ -123,7 +123,7 @@ task expect_no_lease(scene& s)
     cancelled.cancel(asio::cancellation_type::total);
     co_await until_done(cancelled);
     BOOST_TEST(cancelled.error() == aborted);
-    while (s.locker(1).stats().waiting != 0) // nobody needs the lock any more
+    while (s.locker(1).stats().waiting != 0) // the lock is not needed any more
         co_await pause(1ms);
     submitted served;
     patient.submit(3, served.token());

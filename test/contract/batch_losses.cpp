@@ -99,7 +99,7 @@ task be_late(scene& s)
     co_await until_all_done(all);
     for (auto& each : all) {
         BOOST_TEST(each.error() == errc::lease_lost);
-        BOOST_TEST(each.result<int>() == 0); // nobody may believe in these replies
+        BOOST_TEST(each.result<int>() == 0); // no caller may believe in these replies
     }
 }
 

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(slot_on_its_way)
         [&](scene& s) { return lock_in_a_moving_slot(s, servers); });
 }
 
-// The key goes ahead while its lease is released, and nobody else has asked.
+// The key goes ahead while its lease is released, and no other client has asked.
 task release_in_a_moving_slot(scene& s, redis_cluster_servers& servers)
 {
     const std::string name = servers.name_at(0, "left:");

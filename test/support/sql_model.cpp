@@ -101,7 +101,7 @@ sql::token_block sql_model::next_tokens(const resource& r) const
     return {std::max(r.tokens.last + 1, now - 1023), std::max(r.tokens.last + 1, now)};
 }
 
-// None if somebody's transaction has locked the row.
+// None if another transaction has locked the row.
 std::optional<row> sql_model::want(const sql::statement& what, const sql::entry& e)
 {
     row found{};

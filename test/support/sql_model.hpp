@@ -49,7 +49,7 @@ public:
         std::string owner;
         sql::token_block tokens;
     };
-    /// What somebody's transaction has locked: the whole row, or only its key, as a guard does.
+    /// What another transaction has locked: the whole row, or only its key, as a guard does.
     enum class lock { row, key };
 
     std::variant<sql::answer, sql::failure> execute(const sql::statement& what);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_queues = 256;
 constexpr const char* hint = "q quit  sort: a age, t ttl, l length of queue, n name  space refresh";
 
-// Empty if no lock can have this name: anybody could have set such a key.
+// Empty if no lock can have this name: another program may have set such a key.
 std::optional<resource> name_of_lock(const std::string& name)
 try {
     return resource(name);

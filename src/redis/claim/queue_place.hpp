@@ -64,7 +64,7 @@ public:
     }
 
     bool is_under_way() const noexcept { return open_ != 0; }
-    // Whether all answers so far are that nobody waits.
+    // Whether all answers so far are that no client waits.
     bool may_succeed() const noexcept { return !in_vain_; }
 
 private:

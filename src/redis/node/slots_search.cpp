@@ -18,7 +18,7 @@ void slots_search::want(core::time_point now) noexcept
 {
     if (phase_ != phase::idle)
         return;
-    // Nobody has wanted to know for long: something has happened just now.
+    // No search has been wanted for long: something has happened just now.
     if (now > not_before_ + settings_.reconnect_max)
         fruitless_ = 0;
     phase_ = phase::wanted;

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_release_and_the_next_wait_of_the_same_process_are_one_com
     s.finish();
 }
 
-// An attempt that is executed late must not leave a key that nobody owns.
+// An attempt that is executed late must not leave a key without an owner.
 BOOST_AUTO_TEST_CASE(a_late_attempt_leaves_no_key)
 {
     etcd_cluster servers;

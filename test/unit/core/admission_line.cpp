@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_line_keeps_its_order)
     BOOST_TEST(line.next(now) == 0u);
 }
 
-// Nobody overtakes the line, and it moves only as attempts end.
+// No attempt overtakes the line, and it moves only as attempts end.
 BOOST_AUTO_TEST_CASE(the_line_moves_as_attempts_end)
 {
     fill();

@@ -1,4 +1,4 @@
-// What observers are told, and that nothing is built for nobody.
+// What observers are told, and that nothing is built where there are none.
 #include "core/journal.hpp"
 
 #include "support/printing.hpp"

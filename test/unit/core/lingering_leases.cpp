@@ -1,4 +1,4 @@
-// What is due for leases that nobody uses.
+// What is due for leases that are not in use.
 #include "core/lingering_leases.hpp"
 
 #include "support/times.hpp"

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_turn_of_others_postpones_the_window)
     refused.granted(at(300ms));
     BOOST_TEST((refused.take_window(polling, at(799ms)) == 0ms));
 
-    local_turns failed; // but nobody had it
+    local_turns failed; // but it was not held
     failed.granted(start);
     failed.refused(false);
     failed.granted(at(300ms));

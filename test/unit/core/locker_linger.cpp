@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(without_renewal_it_ends_with_its_validity)
     BOOST_TEST(effects() == "");
 }
 
-// Nobody uses it, so nobody is told.
+// It is not in use, so its loss is not reported.
 BOOST_AUTO_TEST_CASE(a_loss_is_not_reported)
 {
     const claim_id claim = lingering();

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_question_without_an_answer_ends)
     b.reachable = false; // the member is given up, and there is no other
     b.pass(200ms);
     BOOST_TEST((result().reason == errc::unreachable));
-    // While it is known that nobody answers, the answer comes at once.
+    // While it is known that no member answers, the answer comes at once.
     begin(2, inspection_task::inspect);
     BOOST_TEST((result().reason == errc::unreachable));
 }

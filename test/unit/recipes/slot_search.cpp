@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(it_passes_over_slots_with_other_data)
     BOOST_TEST(s.refused(1) == "try 2");
     BOOST_TEST(s.refused(2, conflict) == "wait 1, wake 101");
     BOOST_TEST(s.woken(101ms) == "try 0"); // there is no other queue to wait in
-    BOOST_TEST(s.refused(0) == "try 2");   // somebody has removed the data
+    BOOST_TEST(s.refused(0) == "try 2");   // the data were removed
     BOOST_TEST(s.refused(2, conflict) == "wake 101");
     BOOST_TEST(s.woken(201ms) == "wait 0, try 2");
     BOOST_TEST(s.refused(2, conflict) == "wake 101");

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(follows_what_a_member_tells)
     BOOST_TEST(map.stats().size() == 1u);
 }
 
-// Only before the first answer has nobody a place.
-BOOST_AUTO_TEST_CASE(tells_when_nobody_knows)
+// As long as no member has told its slots, the reason is known.
+BOOST_AUTO_TEST_CASE(tells_when_no_member_knows)
 {
     answer("-ERR This instance has cluster support disabled\r\n");
     BOOST_TEST(heard == "none ");

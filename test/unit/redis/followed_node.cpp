@@ -227,8 +227,8 @@ BOOST_AUTO_TEST_CASE(no_answer)
     connect("10.0.0.1");
 }
 
-// Nobody has answered when a quarter of the time is over, and two sentinels are not connected. The
-// late answer of the third is used at once.
+// No sentinel has answered when a quarter of the time is over, and two are not connected. The late
+// answer of the third is used at once.
 BOOST_AUTO_TEST_CASE(late_single_answer)
 {
     followed_fixture f(3);

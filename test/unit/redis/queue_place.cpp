@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(keeps_out_of_a_window)
     BOOST_TEST(!q.stays_out);
 }
 
-// A look succeeds if all nodes say that nobody waits.
+// A look succeeds if all nodes say that no client waits.
 BOOST_AUTO_TEST_CASE(a_look_for_waiters)
 {
     waiter_look look;

@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(one_statement_renews_all_claims)
 BOOST_AUTO_TEST_CASE(a_lease_that_another_one_has_is_lost)
 {
     const auto held = hold();
-    model.rows["a"].owner = "somebody";
+    model.rows["a"].owner = "another";
     const std::array claims{held};
     a.core.renew(claims, false, now);
     a.serve();
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_another_one_has_is_lost)
     a.serve();
     const auto e = a.event();
     BOOST_TEST((e.outcome == release_outcome::expired));
-    BOOST_TEST(model.rows["a"].owner == "somebody");
+    BOOST_TEST(model.rows["a"].owner == "another");
 }
 
 BOOST_AUTO_TEST_CASE(tokens_of_transfers_grow_until_the_block_is_used_up)

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(only_a_release_that_was_sent_late_enough_is_the_last_one)
 BOOST_AUTO_TEST_CASE(a_statement_that_comes_late_by_the_clock_of_the_database_is_made_again)
 {
     a.ask(1);
-    model.clock += 3'600'000'000; // somebody sets it forward
+    model.clock += 3'600'000'000; // it is set forward
     a.database->execute();
     a.database->answer(now);
     a.settle();
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(waiters_look_again_after_a_reconnection)
     b.database->disconnect(now);
     a.core.release(held, now);
     a.serve();
-    tell(); // nobody listens
+    tell(); // no connection listens
     BOOST_TEST(b.events.empty());
     b.database->connect(now);
     b.serve();

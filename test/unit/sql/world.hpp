@@ -113,7 +113,7 @@ struct sql_world {
         a.settle();
         b.settle();
     }
-    // The database tells those who have been given a resource.
+    // The database tells the owners that have been given a resource.
     void tell()
     {
         for (const sql_model::turn& each : model.turns()) {

@@ -58,7 +58,7 @@ public:
         expect(!asking_ && !serving_, "the lock is asked for twice, or under a batch");
         asking_ = true;
         const bool full = waiting_.size() >= limits_.max_batch;
-        expect(!waiting_.empty(), "the lock is asked for, but nobody waits");
+        expect(!waiting_.empty(), "the lock is asked for, but no request waits");
         expect(
             full || waiting_.empty() || process_.now() - waiting_.front()->since >= limits_.gather,
             "the lock is asked for before the first request has waited for others");
@@ -123,13 +123,13 @@ public:
             "it says that it is closed, but it is not");
     }
 
-    // Now and then, while the process runs: nobody waits for longer than promised.
+    // Now and then, while the process runs: no request waits for longer than promised.
     void judge_waits()
     {
         const time_point now = process_.now();
         if (asking_ && waiting_.empty()) {
             if (now - nobody_since_ > slack && process_.has_run_for(2 * slack))
-                world_.violation("the lock is asked for, but nobody waits any more");
+                world_.violation("the lock is asked for, but no request waits any more");
         }
         if (waiting_.empty() || serving_)
             return;

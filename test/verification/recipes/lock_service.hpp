@@ -41,7 +41,7 @@ public:
 
     // As `lease::held()`: by the clock of the process.
     bool held() const noexcept { return !released && owner.now() < valid_until; }
-    // In true time. Nobody may believe in the lease any more after that, even if paused meanwhile.
+    // In true time. No user may believe in the lease after that, even if paused meanwhile.
     time_point believed_until() const noexcept { return owner.true_time(valid_until); }
 
     process& owner;

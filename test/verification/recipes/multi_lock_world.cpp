@@ -61,7 +61,7 @@ public:
         }
         for (std::size_t i = 0; i < resources_; ++i) {
             if (!all_.locks.is_free(name_of(i)))
-                all_.w.violation("a resource is still locked, but nobody holds it");
+                all_.w.violation("a resource is still locked, but no user holds it");
         }
         return {all_.w.violations, begun_};
     }

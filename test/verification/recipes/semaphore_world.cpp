@@ -51,7 +51,7 @@ public:
     {
         all_.w.run_until(time_point(environment::length));
         all_.become_quiet();
-        // What faults have caused is over after some ttls: grants that nobody knows of have ended.
+        // What faults have caused is over after some ttls: grants without an owner have ended.
         const time_point calm = all_.w.now() + 4 * all_.locks.ttl;
         all_.w.at(calm, [this] { judge_progress(); });
         all_.w.run_until(time_point(environment::length + environment::quiet));
@@ -137,7 +137,7 @@ private:
         std::shared_ptr<errand_player> player_;
     };
 
-    // No user waits for long while a permit is free and nobody takes it.
+    // No user waits for long while a permit is free and is not taken.
     void judge_progress()
     {
         bool waited = false;

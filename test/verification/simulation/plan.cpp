@@ -214,8 +214,8 @@ void choose_theme_with_tokens(plan& p, dice& chance, bool contended)
     consider(p);
 }
 
-// Leases linger. In some worlds so long that nobody else gets the resource in time, unless the
-// locker notices that others wait.
+// Leases linger. In some worlds so long that no other process gets the resource in time, unless
+// the locker notices that others wait.
 void let_linger(plan& p, dice& chance)
 {
     p.lingers = true;

@@ -74,7 +74,7 @@ struct plan {
     habits users_do;
 
     bool lingers = false;   // leases stay with a process after their release,
-    bool for_long = false;  // for longer than anybody may wait
+    bool for_long = false;  // for longer than any wait may last
     bool rolls_out = false; // processes drain and are replaced at random times
 
     std::vector<fault> faults; // that can happen; none in some worlds
@@ -97,7 +97,7 @@ struct plan {
     nanoseconds longest_wait_in_calm() const noexcept
     {
         const auto all_users = static_cast<std::int64_t>(processes * users);
-        // Without a queue nobody can tell that others wait.
+        // Without a queue no process can tell that others wait.
         const nanoseconds lingering = queue ? longest_ttl : 2 * longest_lingering();
         return std::chrono::seconds(30) + longest_ttl * 5 +
                (fence ? fence->quarantine * 2 : nanoseconds(0)) +

@@ -50,7 +50,7 @@ public:
     void change_leader();
     // Old changes are forgotten: no watch can begin before this.
     void compact();
-    // Somebody changes a value, but not the lease of its key.
+    // Another program changes a value, but not the lease of its key.
     void touch_a_key();
 
     void add(const std::shared_ptr<link>& which) { links_.push_back(which); }

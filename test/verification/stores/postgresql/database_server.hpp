@@ -44,7 +44,7 @@ public:
     // A fail-over to a standby that is behind.
     void remember();
     void forget();
-    // Somebody's transaction locks a row for a while.
+    // A transaction of another program locks a row for a while.
     void lock_row(const std::string& resource, test::sql_model::lock how, duration length);
 
     std::variant<sql::answer, sql::failure> execute(const test::kept_statement& what);
