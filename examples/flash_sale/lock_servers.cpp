@@ -4,6 +4,9 @@
 #ifdef HOLDFAST_WITH_ETCD
 #include "support/etcd_cluster.hpp"
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include "support/postgres_server.hpp"
+#endif
 
 #include <stdexcept>
 
@@ -58,6 +61,24 @@ private:
 };
 #endif
 
+#ifdef HOLDFAST_WITH_POSTGRESQL
+// One server. All wait while it is down; the table of the locks is still there afterwards.
+class postgresql_server final : public lock_servers {
+public:
+    std::vector<std::string> urls() const override { return {server_.uri()}; }
+    std::string title() const override { return "a PostgreSQL server"; }
+    std::size_t most_important() const override { return 0; }
+    void kill(std::size_t) override { server_.kill(); }
+    void pause(std::size_t) override { server_.pause(); }
+    void resume(std::size_t) override { server_.resume(); }
+    bool is_alone() const override { return true; }
+    void restart(std::size_t) override { server_.restart(); }
+
+private:
+    holdfast::test::postgres_server server_{{.settings = {"max_connections=200"}, .listens = true}};
+};
+#endif
+
 } // namespace
 
 std::unique_ptr<lock_servers> start_lock_servers(store_kind kind, std::size_t count)
@@ -65,10 +86,14 @@ std::unique_ptr<lock_servers> start_lock_servers(store_kind kind, std::size_t co
     if (kind == store_kind::redis)
         return std::make_unique<redis_servers>(count);
 #ifdef HOLDFAST_WITH_ETCD
-    return std::make_unique<etcd_members>(count);
-#else
-    throw std::runtime_error("this program was built without etcd");
+    if (kind == store_kind::etcd)
+        return std::make_unique<etcd_members>(count);
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    if (kind == store_kind::postgresql)
+        return std::make_unique<postgresql_server>();
+#endif
+    throw std::runtime_error("this program was built without that store");
 }
 
 } // namespace flash_sale

@@ -26,6 +26,11 @@ public:
     virtual void kill(std::size_t server) = 0;   ///< SIGKILL
     virtual void pause(std::size_t server) = 0;  ///< SIGSTOP
     virtual void resume(std::size_t server) = 0; ///< SIGCONT
+
+    /// Whether nothing stands in for a server that fails: it must come back with its data.
+    virtual bool is_alone() const { return false; }
+    /// Starts a killed server again, with its data. Only if `is_alone()`.
+    virtual void restart(std::size_t) {}
 };
 
 /// Starts so many servers of this kind. Throws `std::runtime_error` if they cannot be started.

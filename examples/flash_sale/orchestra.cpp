@@ -3,6 +3,7 @@
 #include "lock_servers.hpp"
 #include "process.hpp"
 #include "report.hpp"
+#include "saboteur.hpp"
 #include "stock.hpp"
 #include "support/redis_server.hpp"
 
@@ -18,12 +19,10 @@
 
 #include <csignal>
 
-#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,53 +31,6 @@ namespace flash_sale {
 namespace {
 
 using holdfast::test::redis_server;
-
-// Breaks lock nodes during the sale: as many as a majority can do without, two at most.
-class saboteur {
-public:
-    // `nodes`: null without a lock.
-    saboteur(const settings& wanted, lock_servers* nodes)
-        : nodes_(nodes),
-          expected_(std::min(wanted.stock, wanted.buyers))
-    {
-        if (wanted.faults && nodes)
-            spare_ = (wanted.nodes - 1) / 2;
-    }
-
-    // Returns a description of the fault, if one was caused or ended now.
-    std::string act(std::size_t sold)
-    {
-        if (losses_.killed == 0 && spare_ >= 1 && sold >= expected_ / 3) {
-            const auto victim = nodes_->most_important();
-            ++losses_.killed;
-            nodes_->kill(victim);
-            return name(victim) + " killed";
-        }
-        if (losses_.paused == 0 && spare_ >= 2 && sold >= expected_ / 2) {
-            paused_ = nodes_->most_important();
-            ++losses_.paused;
-            nodes_->pause(*paused_);
-            return name(*paused_) + " paused";
-        }
-        if (paused_ && sold >= expected_ - expected_ / 6) {
-            const auto victim = *std::exchange(paused_, std::nullopt);
-            nodes_->resume(victim);
-            return name(victim) + " resumed";
-        }
-        return {};
-    }
-
-    const node_losses& losses() const { return losses_; }
-
-private:
-    std::string name(std::size_t node) const { return "lock node at " + nodes_->urls()[node]; }
-
-    lock_servers* nodes_;
-    std::size_t expected_;
-    unsigned spare_ = 0;
-    std::optional<std::size_t> paused_;
-    node_losses losses_;
-};
 
 class sale {
 public:
@@ -90,6 +42,7 @@ private:
     asio::awaitable<void> listen(worker_process& worker);
     asio::awaitable<void> show_progress();
     void hear(worker_process& worker, std::string_view line);
+    void cause_faults();
     long recorded_orders();
     void note_stop(worker_process& worker);
     void wake_if_time();
@@ -233,6 +186,11 @@ void sale::hear(worker_process& worker, std::string_view line)
     }
     tally_.add(line);
     wake_if_time();
+    cause_faults();
+}
+
+void sale::cause_faults()
+{
     const auto done = saboteur_.act(tally_.count(outcome::sold));
     if (!done.empty())
         progress_.say(done + " at " + std::to_string(tally_.count(outcome::sold)) + " orders");
@@ -243,6 +201,7 @@ asio::awaitable<void> sale::show_progress()
     for (;;) {
         tick_.expires_after(progress_.interval());
         co_await tick_.async_wait(asio::use_awaitable);
+        cause_faults();
         progress_.update(std::to_string(tally_.count(outcome::sold)) + " orders, " +
                          std::to_string(tally_.served()) + " of " + std::to_string(wanted_.buyers) +
                          " buyers served");

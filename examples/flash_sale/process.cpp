@@ -19,6 +19,8 @@ std::vector<std::string> command_line(const worker_settings& given)
         "--think=" + std::to_string(given.think_ms)};
     if (given.store == store_kind::etcd)
         words.push_back("--store=etcd");
+    if (given.store == store_kind::postgresql)
+        words.push_back("--store=postgresql");
     if (given.fenced)
         words.push_back("--fenced");
     if (given.freezes)

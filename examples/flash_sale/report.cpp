@@ -143,7 +143,8 @@ void print_table(const settings& wanted, const tally& told, const verdict& truth
                                told.count(outcome::refused));
         row("lock nodes lost", losses.killed + losses.paused,
             "of " + std::to_string(wanted.nodes) + ": " + std::to_string(losses.killed) +
-                " killed, " + std::to_string(losses.paused) + " paused for a while");
+                " killed" + (losses.restarted ? " and started again, " : ", ") +
+                std::to_string(losses.paused) + " paused for a while");
         if (wanted.freeze)
             row("processes frozen with the lock", frozen.processes,
                 std::to_string(frozen.orders_meanwhile) + " orders of others meanwhile");

@@ -73,6 +73,7 @@ struct verdict {
 struct node_losses {
     unsigned killed = 0;
     unsigned paused = 0;
+    bool restarted = false; // the killed ones
 };
 
 /// The process that was stopped, if any.

@@ -7,6 +7,9 @@
 #ifdef HOLDFAST_WITH_ETCD
 #include <holdfast/etcd.hpp>
 #endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include <holdfast/postgresql.hpp>
+#endif
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -93,8 +96,8 @@ asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& min
 {
     holdfast::lock_options options;
     // Short, so that a crashed process does not delay the sale for long. But longer than the
-    // election of a new leader takes.
-    options.ttl = here.given.store == store_kind::etcd ? 5s : 2s;
+    // election of a new leader takes, or the start of a server.
+    options.ttl = here.given.store == store_kind::redis ? 2s : 5s;
     options.wait = 60s; // the queue is long
     holdfast::lock lock(*here.locker, "stock:A", options);
     auto body = [&here, &stock, &mine](holdfast::lease& lease) {
@@ -177,6 +180,10 @@ holdfast::backend store_of(const worker_settings& given)
 #ifdef HOLDFAST_WITH_ETCD
     if (given.store == store_kind::etcd)
         return holdfast::etcd(given.nodes); // all its leases have tokens
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    if (given.store == store_kind::postgresql) // here too
+        return holdfast::postgresql(given.nodes.front(), {.create_table = true});
 #endif
     holdfast::redlock_options options;
     if (given.fenced) {

@@ -1,14 +1,13 @@
 #include "support/postgres_server.hpp"
 
 #include "support/redis_server.hpp"
+#include "support/server_user.hpp"
 
 #include <libpq-fe.h>
 
 #include <csignal>
-#include <pwd.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -27,7 +26,6 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 constexpr auto start_limit = 60s; // generous: busy machines
-constexpr auto server_user = "postgres";
 
 // Debian keeps the server's programs out of the PATH, in a folder for each version.
 std::string program(const std::string& name)
@@ -45,39 +43,15 @@ std::string program(const std::string& name)
     return newest.empty() ? name : newest.string();
 }
 
-// setpriv asks for the signal at the parent's death after the change of the user, which ends an
-// earlier request. SIGQUIT stops the server at once, with all its processes.
-std::vector<std::string> as_server_user(const std::vector<std::string>& words)
+// Runs a program to its end.
+void run_to_end(const std::vector<std::string>& words)
 {
-    std::vector<std::string> all{"setpriv", "--pdeathsig=QUIT"};
-    if (::geteuid() == 0) {
-        const std::string user = server_user;
-        all.insert(all.end(), {"--reuid=" + user, "--regid=" + user, "--init-groups"});
-    }
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
-}
-
-void give_to_server_user(const std::string& folder)
-{
-    if (::geteuid() != 0)
-        return;
-    const passwd* const user = ::getpwnam(server_user);
-    if (user == nullptr)
-        throw std::runtime_error("PostgreSQL does not run as root, and there is no user postgres");
-    if (::chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0)
-        throw std::system_error(errno, std::generic_category(), folder);
-}
-
-void make_cluster(const std::string& data)
-{
-    child_process maker(as_server_user({program("initdb"), "--pgdata=" + data, "--username=shop",
-        "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"}));
+    child_process maker(as_server_user(words));
     std::string said;
     for (std::string line = maker.read_line(); !line.empty(); line = maker.read_line())
         said += line + "\n";
     if (maker.wait() != 0)
-        throw std::runtime_error("initdb has failed:\n" + said);
+        throw std::runtime_error(words.front() + " has failed:\n" + said);
 }
 
 struct finish {
@@ -90,11 +64,15 @@ struct finish {
 postgres_server::postgres_server(postgres_options options) : options_(std::move(options))
 {
     give_to_server_user(folder_.path());
-    const std::string data = folder_.path() + "/data";
-    make_cluster(data);
-    std::ofstream(data + "/pg_hba.conf", std::ios::trunc)
-        << "local all shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all " << options_.auth
-        << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
+    if (options_.primary == nullptr)
+        make_data();
+    else
+        copy_data(*options_.primary);
+    for (const auto& [from, name] :
+        {std::pair(options_.certificate, "server.crt"), std::pair(options_.key, "server.key")}) {
+        if (!from.empty())
+            copy_secret(from, name);
+    }
     // Another process may take a port between the check and the server's start.
     for (int tries = 1;; ++tries) {
         if (options_.listens)
@@ -115,6 +93,32 @@ postgres_server::~postgres_server()
     kill(false);
 }
 
+void postgres_server::make_data()
+{
+    const std::string data = folder_.path() + "/data";
+    run_to_end({program("initdb"), "--pgdata=" + data, "--username=shop", "--auth=trust",
+        "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"});
+    std::ofstream(data + "/pg_hba.conf", std::ios::trunc)
+        << "local all,replication shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all "
+        << options_.auth << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
+}
+
+// It follows the other server, over the unix socket.
+void postgres_server::copy_data(const postgres_server& primary)
+{
+    run_to_end({program("pg_basebackup"), "--pgdata=" + folder_.path() + "/data",
+        "--dbname=" + primary.where(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"});
+}
+
+// The server requires that nobody else can read a key.
+void postgres_server::copy_secret(const std::string& from, const std::string& name)
+{
+    const std::string to = folder_.path() + "/data/" + name;
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+    fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write);
+    give_to_server_user(to);
+}
+
 bool postgres_server::is_installed()
 {
     return program("initdb") != "initdb";
@@ -128,6 +132,8 @@ void postgres_server::start()
         options_.listens ? "listen_addresses=127.0.0.1" : "listen_addresses=",
         "log_min_messages=fatal", "logging_collector=on", "log_directory=" + folder_.path(),
         "log_filename=log"};
+    if (!options_.certificate.empty())
+        settings.emplace_back("ssl=on"); // of the files of these names in the folder of the data
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
     for (const std::string& each : settings)
         words.insert(words.end(), {"-c", each});
@@ -148,10 +154,14 @@ bool postgres_server::wait_until_ready()
     return true;
 }
 
+std::string postgres_server::address() const
+{
+    return "host=" + folder_.path() + " port=" + std::to_string(port_);
+}
+
 std::string postgres_server::where() const
 {
-    return "host=" + folder_.path() + " port=" + std::to_string(port_) +
-           " user=shop dbname=postgres connect_timeout=10";
+    return address() + " user=shop dbname=postgres connect_timeout=10";
 }
 
 std::string postgres_server::uri(const std::string& user) const

@@ -10,10 +10,15 @@
 
 namespace holdfast::test {
 
+class postgres_server;
+
 struct postgres_options {
     std::vector<std::string> settings{}; ///< of the server, as `name=value`
     bool listens = false;                ///< on a free port of 127.0.0.1 as well
     std::string auth = "trust";          ///< of all connections but those of the user `shop`
+    std::string certificate{}, key{};    ///< PEM files: it speaks TLS too
+    /// It begins as a standby of this server, with a copy of its data, and follows it. Outlives it.
+    const postgres_server* primary = nullptr;
 };
 
 /// A PostgreSQL server with an empty database of its own, in a temporary folder. It listens on a
@@ -31,6 +36,8 @@ public:
     /// Whether the programs of a server are installed.
     static bool is_installed();
 
+    /// Where its unix socket is, as a part of connection strings.
+    std::string address() const;
     /// The connection string for libpq, over the unix socket.
     std::string where() const;
     /// The same as a URI over TCP. Precondition: it listens.
@@ -50,6 +57,9 @@ public:
     std::string run(const std::string& commands) const;
 
 private:
+    void make_data();
+    void copy_data(const postgres_server& primary);
+    void copy_secret(const std::string& from, const std::string& name);
     void start();
     bool wait_until_ready();
     std::vector<int> processes() const;
