@@ -184,7 +184,7 @@ void watch_the_clock(signals& all, const load& wanted)
 
 result run_holdfast(const std::vector<std::string>& urls, const load& wanted)
 {
-    if (is_etcd(urls) && (wanted.fenced || !wanted.ca_file.empty()))
+    if (!is_redis(urls) && (wanted.fenced || !wanted.ca_file.empty()))
         throw std::invalid_argument("--fenced and --ca-file are for Redis");
     if (wanted.threads == 0 || wanted.concurrency < wanted.threads)
         throw std::invalid_argument(

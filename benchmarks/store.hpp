@@ -7,12 +7,12 @@
 
 namespace benchmark {
 
-// The store at these URLs: independent Redis nodes, with these options, or members of an etcd
-// cluster (http://…), which have no options here. Throws `std::invalid_argument` if the program was
-// built without that store.
+// The store at these URLs: independent Redis nodes, with these options; or members of an etcd
+// cluster (http://…) or a PostgreSQL database (postgresql://…), which have no options here. Throws
+// `std::invalid_argument` if the program was built without that store.
 holdfast::backend store_at(
     const std::vector<std::string>& urls, holdfast::redlock_options options = {});
 
-bool is_etcd(const std::vector<std::string>& urls);
+bool is_redis(const std::vector<std::string>& urls);
 
 } // namespace benchmark

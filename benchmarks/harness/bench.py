@@ -16,6 +16,7 @@ import etcd
 import orders
 import overload
 import plots
+import postgresql
 import recipes
 import report
 import rows
@@ -57,6 +58,11 @@ class Plan:
             why_not = etcd.why_not(arguments.build)
             self.etcd_rows = [] if why_not else self.etcd_rows
             self.skipped += filter(None, [why_not or etcd.why_no_go(arguments.build)])
+        self.postgresql_rows = [number for number in postgresql.ROWS if self.wants(number)]
+        if self.postgresql_rows:
+            why_not = postgresql.why_not(arguments.build)
+            self.postgresql_rows = [] if why_not else self.postgresql_rows
+            self.skipped += filter(None, [why_not])
         self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         self.load_before = f"{os.getloadavg()[0]:.2f}"
         with Nodes(arguments.build, "--count=1") as nodes:
@@ -84,7 +90,7 @@ def write(folder, plan, all_rows, table, all_curves, draw):
 
 def row_numbers(text):
     numbers = {int(word) for word in text.split(",")}
-    if not numbers <= {*range(1, 15), *etcd.ROWS, *range(19, 22), *recipes.ROWS}:
+    if not numbers <= {*range(1, 15), *etcd.ROWS, *postgresql.ROWS, *range(19, 22), *recipes.ROWS}:
         raise ValueError
     return numbers
 
@@ -118,6 +124,8 @@ def main():
                             (11, rows.threads), (19, orders.row_19),
                             (20, sticky.row_20), (21, rows.row_21),
                             *((number, etcd.ROWS[number]) for number in plan.etcd_rows),
+                            *((number, postgresql.ROWS[number])
+                              for number in plan.postgresql_rows),
                             *((number, recipes.measured(number)) for number in recipes.ROWS)):
         if plan.wants(number):
             say(begin, f"row {number}")

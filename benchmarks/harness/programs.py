@@ -38,7 +38,7 @@ class Nodes:
         self.slow, self.prompt = addresses["slow"], addresses["prompt"]
         self.refused = addresses["refused"]
         self.black_holes = addresses["black_holes"]
-        self.etcd = addresses["etcd"]
+        self.etcd, self.postgresql = addresses["etcd"], [addresses["postgresql"]]
         self.tls, self.ca_file = addresses["tls"], addresses["ca_file"]
         return self
 

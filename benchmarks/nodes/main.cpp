@@ -1,10 +1,13 @@
-// Starts temporary Redis and etcd servers and faulty addresses for the harness. Prints them as one
-// line of JSON, and stops them when its standard input ends.
+// Starts temporary servers of Redis, etcd and PostgreSQL and faulty addresses for the harness.
+// Prints them as one line of JSON, and stops them when its standard input ends.
 #include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 #ifdef HOLDFAST_WITH_ETCD
 #include "support/etcd_cluster.hpp"
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+#include "support/postgres_server.hpp"
 #endif
 #ifdef HOLDFAST_WITH_TLS
 #include "support/tls_port.hpp"
@@ -35,7 +38,7 @@ using holdfast::test::fault_proxy;
 
 struct settings {
     std::size_t count = 5, slow = 0, refused = 0, black_holes = 0, delay_ms = 50, etcd = 0;
-    bool tls = false;
+    bool tls = false, postgresql = false;
 };
 
 std::string url(std::uint16_t port)
@@ -66,8 +69,15 @@ public:
             silent_.emplace_back(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         if (wanted.tls)
             open_tls_ports();
+#ifdef HOLDFAST_WITH_ETCD
         if (wanted.etcd != 0)
-            start_etcd(wanted.etcd);
+            etcd_.emplace(wanted.etcd);
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+        if (wanted.postgresql)
+            postgresql_.emplace(holdfast::test::postgres_options{
+                .settings = {"max_connections=400"}, .listens = true});
+#endif
     }
 
     // Their addresses, the process ids, and the machine.
@@ -95,13 +105,18 @@ public:
                 etcd.emplace_back(member);
         }
 #endif
+        std::string postgresql;
+#ifdef HOLDFAST_WITH_POSTGRESQL
+        if (postgresql_)
+            postgresql = postgresql_->uri();
+#endif
         json::object machine;
         const auto info = servers_.front().command({"INFO", "server"});
         for (const auto& [name, value] : benchmark::describe_machine(info))
             machine[name] = value;
         return {{"servers", servers}, {"pids", pids}, {"slow", slow}, {"prompt", prompt},
             {"refused", refused}, {"black_holes", black_holes}, {"tls", tls}, {"ca_file", ca_file_},
-            {"etcd", etcd}, {"machine", machine}};
+            {"etcd", etcd}, {"postgresql", postgresql}, {"machine", machine}};
     }
 
 private:
@@ -121,16 +136,10 @@ private:
     }
 #endif
 #ifdef HOLDFAST_WITH_ETCD
-    void start_etcd(std::size_t members)
-    {
-        etcd_.emplace(members);
-    }
     std::optional<holdfast::test::etcd_cluster> etcd_;
-#else
-    void start_etcd(std::size_t)
-    {
-        throw std::invalid_argument("--etcd: built without etcd");
-    }
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    std::optional<holdfast::test::postgres_server> postgresql_;
 #endif
     std::vector<std::uint16_t> tls_ports_;
     std::string ca_file_;
@@ -153,8 +162,14 @@ bool parse(settings& wanted, int argc, char** argv)
         "delay", number(wanted.delay_ms), "milliseconds by which a slow proxy delays answers")(
         "refused", number(wanted.refused), "number of addresses that refuse connections")(
         "black-holes", number(wanted.black_holes), "number of addresses that never answer")(
-        "etcd", number(wanted.etcd), "number of members of an etcd cluster")(
         "tls", po::bool_switch(&wanted.tls), "the servers also have a port for TLS");
+#ifdef HOLDFAST_WITH_ETCD
+    options.add_options()("etcd", number(wanted.etcd), "number of members of an etcd cluster");
+#endif
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    options.add_options()(
+        "postgresql", po::bool_switch(&wanted.postgresql), "a PostgreSQL server as well");
+#endif
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     po::notify(given);
