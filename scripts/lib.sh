@@ -116,7 +116,7 @@ install_missing() {
         apt-get install -q -y --no-install-recommends --no-remove -o DPkg::Lock::Timeout=120 "${missing[@]}" ||
         return
     local service
-    for service in redis-server postgresql etcd-server; do
+    for service in redis-server postgresql etcd-server pgbouncer; do
         if [[ " ${missing[*]} " == *" $service "* && -d /run/systemd/system ]]; then
             as_root systemctl disable --quiet "${service/etcd-server/etcd}.service" || true
         fi

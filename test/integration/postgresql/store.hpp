@@ -53,4 +53,36 @@ struct critical_section {
     }
 };
 
+/// What becomes of a locker with such settings.
+struct attempt {
+    error_code error;
+    std::string nodes; ///< what is told of the servers
+};
+
+/// Locks, waits and releases once.
+inline attempt try_with(const std::string& conninfo, postgresql_options options = {})
+{
+    options.connect_timeout = 10s;
+    scene s(postgresql(conninfo, options), 2);
+    attempt made;
+    run(s.io, [](scene& all, attempt& to) -> task {
+        auto [failed, held] = co_await all.lock(0).acquire(6s, no_throw);
+        to.error = failed;
+        if (failed)
+            co_return;
+        call<lease> waits;
+        all.lock(1).acquire(forever, waits.token());
+        co_await pause(300ms);
+        co_await held.release();
+        while (!waits.done())
+            co_await pause(1ms);
+        to.error = waits.error();
+        waits.result<lease>() = lease();
+    }(s, made));
+    made.nodes = describe_nodes(s.locker().stats());
+    BOOST_TEST(made.nodes.find("secret") == std::string::npos, made.nodes);
+    s.finish();
+    return made;
+}
+
 } // namespace holdfast::test
