@@ -225,6 +225,30 @@ BOOST_AUTO_TEST_CASE(an_abandoned_wait_leaves_the_queue)
     BOOST_TEST(b.events.empty());
 }
 
+// Nobody waits for the end of an abandoned wait. So the resource may be found held, by a process
+// that does not want it any more, right after a release was confirmed.
+BOOST_AUTO_TEST_CASE(an_abandoned_wait_may_be_given_the_resource_until_its_end_is_executed)
+{
+    const auto held = hold();
+    const auto waits = queue();
+    a.core.release(held, now);
+    a.serve();
+    BOOST_TEST(a.is_event(event_kind::released, 1));
+    b.core.abandon(waits, now); // before it is told that it has its turn
+    b.settle();
+    BOOST_TEST(b.sends(action::give_back, 1));
+
+    a.ask(3, "a", core::queueing::none); // its statement is executed first
+    a.serve();
+    BOOST_TEST(a.is_event(event_kind::refused, 3));
+    b.serve();
+    tell();
+    BOOST_TEST(is_free());
+    a.ask(4, "a", core::queueing::none);
+    a.serve();
+    BOOST_TEST(a.is_event(event_kind::granted, 4));
+}
+
 BOOST_AUTO_TEST_CASE(one_statement_renews_all_claims)
 {
     std::vector<core::claim_id> all;
