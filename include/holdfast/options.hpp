@@ -83,7 +83,7 @@ struct lock_options {
     /// its ttl. A lease of which less than `guard` is left is not given to another acquire.
     ///
     /// Another process that waits in the store's queue is noticed at once, and the resource is
-    /// handed to it as in a release: Redis nodes and etcd tell the locker. If such a notice is
+    /// handed to it as in a release: Redis, etcd and PostgreSQL tell it. If such a notice is
     /// lost, the locker notices at its next renewal, a third of the ttl later at most. Clients
     /// without a place in the queue wait until the time is over: other Redlock clients, lockers
     /// whose node user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in

@@ -60,6 +60,7 @@ std::optional<finding> finding_in(action what, std::string_view letter)
         {action::give_back, 'n', finding::gone},
         {action::give_back, 'l', finding::locked},
         {action::renew, 'k', finding::renewed},
+        {action::renew, 'o', finding::renewed}, // and others wait
         {action::renew, 'x', finding::lost},
         {action::renew, 'l', finding::locked},
     };
@@ -145,7 +146,7 @@ std::vector<std::string> parameters_of(const sql::statement& what)
 
 std::optional<sql::answer> answer_in(action what, std::size_t entries, const result& table)
 {
-    const std::size_t columns = what == action::want ? 7 : what == action::renew ? 2 : 3;
+    const std::size_t columns = what == action::want ? 8 : what == action::renew ? 2 : 3;
     if (table.columns() != columns || table.rows() != entries)
         return std::nullopt;
     sql::answer all;
@@ -156,6 +157,7 @@ std::optional<sql::answer> answer_in(action what, std::size_t entries, const res
         if (!ordinal || *ordinal < 1 || static_cast<std::size_t>(*ordinal) > entries || !found)
             return std::nullopt;
         sql::row next{.entry = static_cast<std::size_t>(*ordinal) - 1, .what = *found};
+        next.others_wait = what == action::renew && table.text(i, 1) == "o";
         if (what == action::want && !read_want(next, all.clock, i, table))
             return std::nullopt;
         all.rows.push_back(next);

@@ -69,6 +69,7 @@ private:
     {
         owner_->on_turn(owner, tokens, now);
     }
+    void on_waiters(std::string_view owner) override { owner_->on_waiters(owner); }
 
     core::member_record& record() noexcept { return records_[rotation_.current()]; }
     void note_answer(core::time_point now);

@@ -109,6 +109,8 @@ void session::on_notification(std::string_view text, time_point now)
         heard_ = true;
     else if (const auto turn = turn_in(text))
         owner_.on_turn(turn->owner, turn->tokens, now);
+    else if (text.ends_with(sql::watching))
+        owner_.on_waiters(text);
 }
 
 void session::on_end(time_point now)

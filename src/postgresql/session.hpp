@@ -40,6 +40,7 @@ public:
     virtual void on_answer(const sql::answer& what, core::time_point now) = 0;
     virtual void on_failure(const sql::failure& why, core::time_point now) = 0;
     virtual void on_turn(std::string_view owner, sql::token_block tokens, core::time_point now) = 0;
+    virtual void on_waiters(std::string_view owner) = 0;
 
 protected:
     ~session_owner() = default;

@@ -24,7 +24,7 @@ bool is_name(std::string_view part)
 // a}: who is the first that waits for the row h, and how many wait before the owner of a or f.
 // {lock}: of the rows. Rows are locked in the order of their names, so that statements do not block
 // each other crosswise. The lock is that of an update that changes no key, which a guard does not
-// block; a grant changes a key, which it does.
+// block; a grant changes a key, which it does. The first waiter tells a holder that wishes it.
 constexpr std::string_view want_text = R"(WITH d AS MATERIALIZED (
     SELECT c.us, c.us <= $5::bigint AS in_time FROM (SELECT {now} AS us) c),
 a AS MATERIALIZED (
@@ -54,8 +54,8 @@ u AS (
                 AND f.owner = coalesce({first of h}, f.owner) AS turn,
             clock_timestamp() + f.ttl * interval '1 microsecond' AS until, {now} AS us) w)
     FROM f WHERE h.resource = f.resource
-    RETURNING f.n, h.owner = f.owner AS granted, h.token, h.token_end, h.expires_at,
-        {ahead of h for f} AS ahead),
+    RETURNING f.n, h.owner = f.owner AS granted, h.owner AS holder, h.token, h.token_end,
+        h.expires_at, {ahead of h for f} AS ahead),
 i AS (
     INSERT INTO {t} AS h (resource, owner, token, token_end, expires_at)
     SELECT a.resource, a.owner, d.us - 1023, d.us,
@@ -74,7 +74,9 @@ SELECT a.n, CASE WHEN u.granted OR i.resource IS NOT NULL THEN 'g'
     d.us, coalesce(u.token, i.token), coalesce(u.token_end, i.token_end),
     CASE WHEN u.n IS NULL THEN {ahead of h for a} ELSE u.ahead END,
     (extract(epoch FROM coalesce(u.expires_at, h.expires_at) - clock_timestamp())
-        * 1000000)::bigint
+        * 1000000)::bigint,
+    CASE WHEN a.queues AND u.ahead = 0 AND NOT u.granted AND right(u.holder, 2) = '{watching}'
+        THEN pg_notify(split_part(u.holder, '@', 2), u.holder)::text END
 FROM a CROSS JOIN d LEFT JOIN u ON u.n = a.n LEFT JOIN i ON i.resource = a.resource
     LEFT JOIN {t} h ON h.resource = a.resource)";
 
@@ -123,8 +125,10 @@ f AS MATERIALIZED (
     ORDER BY h.resource {lock}),
 u AS (
     UPDATE {t} h SET expires_at = clock_timestamp() + f.ttl * interval '1 microsecond'
-    FROM f WHERE h.resource = f.resource RETURNING f.n)
-SELECT a.n, CASE WHEN u.n IS NOT NULL THEN 'k'
+    FROM f WHERE h.resource = f.resource RETURNING f.n, EXISTS (
+        SELECT 1 FROM unnest(h.waiters_until) AS q(until) WHERE q.until > clock_timestamp())
+        AS others_wait)
+SELECT a.n, CASE WHEN u.others_wait THEN 'o' WHEN u.n IS NOT NULL THEN 'k'
     WHEN h.owner = a.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
 FROM a LEFT JOIN u ON u.n = a.n LEFT JOIN {t} h ON h.resource = a.resource)";
 
@@ -175,6 +179,7 @@ std::string with(std::string_view text, const std::string& table, std::string_vi
     put("{ahead of h for a}", for_one("a"));
     put("{ahead of h for f}", for_one("f"));
     put("{now}", now);
+    put("{watching}", sql::watching);
     put("{lock}", lock);
     put("{t}", table);
     return made;

@@ -17,7 +17,7 @@ public:
     // Parameters: resources, owners, and for want and renew times to live in microseconds; for want
     // also flags to queue, and not_after. Columns of each row: the ordinal from 1, a letter for the
     // finding; for want also the clock, the tokens, the number ahead, and the time until the lease
-    // of the holder ends.
+    // of the holder ends. The last column of want and give_back is empty: it tells others.
     const std::string& of(sql::action what, bool waits) const noexcept
     {
         return texts_[static_cast<std::size_t>(what)][waits ? 1 : 0];

@@ -72,8 +72,13 @@ public:
     }
     void on_turn(std::string_view owner, token_block tokens, core::time_point now) override
     {
-        if (const core::claim_id id = claims_.waiting(owner); id != 0)
+        if (const core::claim_id id = claims_.named(owner); id != 0)
             course_.turn(id, tokens, now);
+    }
+    void on_waiters(std::string_view owner) override
+    {
+        if (const core::claim_id id = claims_.named(owner); id != 0)
+            course_.others_wait(id, true);
     }
 
     bool has_statement() const noexcept override { return desk_.has_statement(); }

@@ -34,6 +34,7 @@ struct claim {
     unsigned locked = 0;     // statements in a row that found its row locked
     bool parked = false;     // told that it waits in the queue
     bool unanswered = false; // release() was called, and not yet answered
+    bool others_wait = false, reports_others = false; // held: others wait; that is to be reported
 
     action next() const noexcept
     {
@@ -46,6 +47,8 @@ struct claim {
             return action::want;
         }
     }
+    // Waiters tell it that they wait.
+    bool is_watching() const noexcept { return owner.ends_with(watching); }
     // What the holder may rely on, after a statement that was sent then.
     core::validity valid_since(core::time_point asked) const noexcept
     {

@@ -15,7 +15,8 @@
 
 namespace holdfast::sql {
 
-// The claims of a locker: found by their id, by their owner while they wait, and by their timer.
+// The claims of a locker: found by their id, by their timer, and by their owner while they can be
+// told something.
 class claim_table {
 public:
     core::claim_id take()
@@ -47,13 +48,13 @@ public:
         }
     }
 
-    // Those that wait are found by their owner.
-    void note_waiting(core::claim_id id) { waiting_[slots_[id].owner] = id; }
-    void forget_waiting(const claim& c) { waiting_.erase(c.owner); }
-    core::claim_id waiting(std::string_view owner) const
+    // It is found by its owner, or is not any more.
+    void note_name(core::claim_id id) { named_[slots_[id].owner] = id; }
+    void forget_name(const claim& c) { named_.erase(c.owner); }
+    core::claim_id named(std::string_view owner) const
     {
-        const auto found = waiting_.find(std::string(owner));
-        return found == waiting_.end() ? 0 : found->second;
+        const auto found = named_.find(std::string(owner));
+        return found == named_.end() ? 0 : found->second;
     }
 
     // Sets or moves the timer of a claim; `never` removes it.
@@ -94,7 +95,7 @@ private:
     }
 
     core::slot_map<claim> slots_;
-    std::unordered_map<std::string, core::claim_id> waiting_;
+    std::unordered_map<std::string, core::claim_id> named_;
     std::priority_queue<timer, std::vector<timer>, std::greater<>> timers_;
 };
 

@@ -62,8 +62,10 @@ void course::found(core::claim_id id, const row& what, time_point sent, time_poi
             return gave_back(id, what.what, sent);
         return;
     case finding::renewed:
-        if (c->now == stage::held)
+        if (c->now == stage::held) {
             report({.kind = event_kind::validity, .tag = c->tag, .valid = c->valid_since(sent)});
+            others_wait(id, what.others_wait);
+        }
         return;
     case finding::lost:
         if (c->now == stage::held)
@@ -81,7 +83,10 @@ void course::hold(core::claim_id id, token_block tokens, time_point asked, time_
     const core::validity valid = c.valid_since(asked);
     if (valid.until <= now || valid.until - now <= c.terms.guard)
         return refuse(id, errc::too_late, now);
-    claims_.forget_waiting(c);
+    if (c.is_watching())
+        claims_.note_name(id);
+    else
+        claims_.forget_name(c);
     claims_.set_timer(id, core::never);
     c.now = stage::held;
     c.tokens = tokens;
@@ -101,13 +106,37 @@ void course::turn(core::claim_id id, token_block tokens, time_point now)
     hold(id, tokens, c.confirmed, now);
 }
 
+void course::others_wait(core::claim_id id, bool they_do)
+{
+    claim& c = claims_[id];
+    if (c.now != stage::held)
+        return;
+    c.others_wait = they_do;
+    if (they_do && std::exchange(c.reports_others, false))
+        report({.kind = event_kind::remote_waiters, .tag = c.tag});
+}
+
+// A renewal tells whether others wait already, and those that come later tell it themselves. A
+// claim to which nobody can tell it may not be renewed without need; its next renewal tells.
+void course::report_others(core::claim_id id)
+{
+    claim& c = claims_[id];
+    if (c.now != stage::held)
+        return;
+    c.reports_others = true;
+    if (c.others_wait)
+        others_wait(id, true);
+    else if (c.is_watching())
+        desk_.list(id);
+}
+
 void course::wait(core::claim_id id, const row& what, time_point sent, time_point now)
 {
     claim& c = claims_[id];
     c.now = stage::waiting;
     c.confirmed = sent;
     c.refresh_at = sent + c.terms.ttl / 3;
-    claims_.note_waiting(id);
+    claims_.note_name(id);
     park(id);
     not_granted(id, what, sent, now);
 }
@@ -202,7 +231,7 @@ void course::refuse(core::claim_id id, errc why, time_point now)
 void course::leave(core::claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    claims_.forget_waiting(c);
+    claims_.forget_name(c);
     c.now = stage::leaving;
     c.began = now;
     if (c.sent == core::never)
@@ -246,7 +275,8 @@ void course::ended(core::claim_id id, bool was_there)
 void course::resume()
 {
     claims_.for_each([this](core::claim_id id, const claim& c) {
-        if (c.now == stage::waiting)
+        if (c.now == stage::waiting ||
+            (c.now == stage::held && c.reports_others && c.is_watching()))
             desk_.list(id);
     });
 }

@@ -32,6 +32,10 @@ public:
     void found(core::claim_id id, const row& what, core::time_point sent, core::time_point now);
     // It was given the resource while it waited.
     void turn(core::claim_id id, token_block tokens, core::time_point now);
+    // Others wait for the resource that it holds, or nobody does.
+    void others_wait(core::claim_id id, bool they_do);
+    // It is to be told when they do.
+    void report_others(core::claim_id id);
     // Its statement was not executed.
     void again_later(core::claim_id id, core::time_point now);
     void failed(core::claim_id id, errc why, core::time_point now);
@@ -42,7 +46,7 @@ public:
 
     void refuse(core::claim_id id, errc why, core::time_point now);
     void leave(core::claim_id id, core::time_point now);
-    // The database can be used again. Turns may have been told to nobody.
+    // The database can be used again. Turns and waiters may have been told to nobody.
     void resume();
     // No server can be used.
     void cut_off(errc why, core::time_point now);

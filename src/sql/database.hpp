@@ -36,6 +36,8 @@ public:
     virtual void on_failure(const failure& why, core::time_point now) = 0;
     // A waiting owner has been given the resource.
     virtual void on_turn(std::string_view owner, token_block tokens, core::time_point now) = 0;
+    // Others wait for the resource of an owner, whose name asks for that.
+    virtual void on_waiters(std::string_view owner) = 0;
 
     virtual bool has_statement() const noexcept = 0;
     // To be called if has_statement(), and none is under way: sends one.
@@ -60,8 +62,7 @@ public:
     // The statement under way has no answer in time: another connection.
     virtual void fail(errc why, std::string reason, core::time_point now) = 0;
 
-    // Stands at the end of each owner. A waiter with such a name is told about its turn. Empty:
-    // nobody is told.
+    // Stands behind the @ of each owner, which is told about its turn. Empty: nobody is told.
     virtual std::string_view address() const noexcept = 0;
 
     // Why no server is likely to answer now; none if one may.

@@ -22,6 +22,11 @@ enum class action : std::uint8_t {
 };
 inline constexpr std::size_t actions = 3;
 
+// The name of an owner is the token of its attempt. Behind an @ stands the address of its process,
+// which is told about its turn. An owner whose name ends with this is also told, while it has the
+// resource, that others wait for it.
+inline constexpr std::string_view watching = "@w";
+
 struct entry {
     std::string_view resource, owner;
     core::duration ttl{}; // from the execution of the statement on; not of give_back
@@ -66,6 +71,7 @@ struct row {
     token_block tokens{};
     std::int64_t ahead = no_place; // so many wait before it
     core::duration free_in{};      // when the holder's lease ends
+    bool others_wait = false;      // renewed: somebody has a place in the queue
 };
 
 // What a statement has done. An entry without a row counts as `locked`.

@@ -16,6 +16,7 @@ lock_core::lock_core(
       desk_(claims_, *database_, settings.request_timeout),
       course_(claims_, desk_, *database_, jitter_seed),
       answers_(claims_, desk_, course_),
+      queue_(claims_, course_),
       nodes_(*database_),
       cleanup_(claims_)
 {
@@ -38,6 +39,8 @@ core::claim_id lock_core::attempt(std::uint64_t tag, std::string_view resource,
     if (!database_->address().empty()) {
         c.owner += '@';
         c.owner += database_->address();
+        if (terms.lingers)
+            c.owner += watching;
     }
     c.terms = terms;
     c.tag = tag;

@@ -55,7 +55,26 @@ private:
     // The queue is in the table. Nobody polls in turn, so nobody needs a window.
     class table_queue final : public core::remote_queue {
     public:
+        table_queue(const claim_table& claims, course& decisions) noexcept
+            : claims_(claims),
+              course_(decisions)
+        {}
+
         bool is_usable() const noexcept override { return true; }
+        void report_waiters(core::claim_id id, core::time_point) override
+        {
+            if (claims_.find(id) != nullptr)
+                course_.report_others(id);
+        }
+        bool reports_waiters(core::claim_id id) const noexcept override
+        {
+            const claim* const c = claims_.find(id);
+            return c != nullptr && c->reports_others;
+        }
+
+    private:
+        const claim_table& claims_;
+        course& course_;
     };
 
     class servers final : public core::store_nodes {
@@ -79,7 +98,11 @@ private:
     public:
         explicit last_steps(claim_table& claims) noexcept : claims_(claims) {}
 
-        void leave(core::claim_id id) override { claims_.give_back(id); }
+        void leave(core::claim_id id) override
+        {
+            claims_.forget_name(claims_[id]);
+            claims_.give_back(id);
+        }
         std::size_t under_way() const noexcept override { return claims_.size(); }
 
     private:

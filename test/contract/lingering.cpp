@@ -76,8 +76,7 @@ task come_early(scene& s)
 
 BOOST_DATA_TEST_CASE(a_store_tells_that_another_locker_waits, every_backend(), each)
 {
-    const std::string_view name = each.name;
-    if (name != "memory" && name != "PostgreSQL") // they cannot
+    if (std::string_view(each.name) != "memory") // it cannot
         play(each.make(), 2, come_early);
 }
 

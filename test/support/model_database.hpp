@@ -89,6 +89,12 @@ public:
         if (up_)
             owner_->on_turn(turn.owner, turn.tokens, now);
     }
+    /// Others wait for the resource of this owner.
+    void tell_waiters(const std::string& owner)
+    {
+        if (up_)
+            owner_->on_waiters(owner);
+    }
     void tell_nobody() { channel_.clear(); }
 
     int failures = 0;

@@ -194,6 +194,7 @@ std::optional<row> sql_model::renew(const sql::statement& what, const sql::entry
         return std::nullopt;
     at->second.expires_at = clock + microseconds(e.ttl);
     found.what = finding::renewed;
+    found.others_wait = first_of(at->second) != nullptr;
     return found;
 }
 

@@ -45,8 +45,10 @@ BOOST_AUTO_TEST_CASE(parameters_are_arrays)
 BOOST_AUTO_TEST_CASE(answers_are_read_in_any_order)
 {
     const auto found = answer_in(action::want, 4,
-        table(7, {{"2", "q", "500", "1", "2", "3", "-70"}, {"1", "g", "500", "10", "20", "", ""},
-                     {"4", "r", "500", "", "", "", "2000000"}, {"3", "l", "500", "", "", "", ""}}));
+        table(8,
+            {{"2", "q", "500", "1", "2", "3", "-70", ""}, {"1", "g", "500", "10", "20", "", "", ""},
+                {"4", "r", "500", "", "", "", "2000000", ""},
+                {"3", "l", "500", "", "", "", "", ""}}));
     BOOST_REQUIRE(found.has_value());
     BOOST_TEST(found->clock == 500);
     BOOST_REQUIRE(found->rows.size() == 4u);
@@ -68,10 +70,14 @@ BOOST_AUTO_TEST_CASE(answers_are_read_in_any_order)
     BOOST_TEST((back->rows[1].what == finding::left));
     BOOST_TEST((back->rows[2].what == finding::gone));
 
-    const auto renewed = answer_in(action::renew, 2, table(2, {{"1", "k"}, {"2", "x"}}));
+    const auto renewed =
+        answer_in(action::renew, 3, table(2, {{"1", "k"}, {"2", "x"}, {"3", "o"}}));
     BOOST_REQUIRE(renewed.has_value());
     BOOST_TEST((renewed->rows[0].what == finding::renewed));
+    BOOST_TEST(!renewed->rows[0].others_wait);
     BOOST_TEST((renewed->rows[1].what == finding::lost));
+    BOOST_TEST((renewed->rows[2].what == finding::renewed));
+    BOOST_TEST(renewed->rows[2].others_wait);
 }
 
 BOOST_AUTO_TEST_CASE(other_tables_are_no_answers)
@@ -83,11 +89,12 @@ BOOST_AUTO_TEST_CASE(other_tables_are_no_answers)
     for (const std::string letter : {"", "g", "kk", "K"})
         BOOST_TEST(!answer_in(action::renew, 1, table(2, {{"1", letter}})).has_value());
     for (const auto& [first, last] : {std::pair{"", ""}, {"5", "4"}, {"0", "4"}, {"-1", "4"}})
-        BOOST_TEST(!answer_in(action::want, 1, table(7, {{"1", "g", "1", first, last, "", ""}}))
+        BOOST_TEST(!answer_in(action::want, 1, table(8, {{"1", "g", "1", first, last, "", "", ""}}))
                         .has_value());
-    BOOST_TEST(!answer_in(action::want, 1, table(7, {{"1", "l", "", "", "", "", ""}})).has_value());
-    const auto far =
-        answer_in(action::want, 1, table(7, {{"1", "r", "1", "", "", "", "9223372036854775807"}}));
+    BOOST_TEST(
+        !answer_in(action::want, 1, table(8, {{"1", "l", "", "", "", "", "", ""}})).has_value());
+    const auto far = answer_in(
+        action::want, 1, table(8, {{"1", "r", "1", "", "", "", "9223372036854775807", ""}}));
     BOOST_REQUIRE(far.has_value());
     BOOST_TEST((far->rows[0].free_in > 24h));
 }

@@ -30,6 +30,7 @@ struct conversation : session_owner {
     {
         turns.emplace_back(owner);
     }
+    void on_waiters(std::string_view owner) override { waited_for.emplace_back(owner); }
 
     query next()
     {
@@ -58,7 +59,7 @@ struct conversation : session_owner {
             s.on_notification("hello", now);
         end();
         BOOST_TEST((next().how == query::kind::once));
-        s.on_result(table(7));
+        s.on_result(table(8));
         end();
     }
 
@@ -72,7 +73,7 @@ struct conversation : session_owner {
     int ready = 0;
     std::optional<sql::answer> answer;
     std::optional<sql::failure> failed;
-    std::vector<std::string> turns;
+    std::vector<std::string> turns, waited_for;
 };
 
 constexpr std::array one_entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(behind_a_pooler_nothing_is_set_or_prepared)
     s.begin(8);
     tell_facts("7");
     BOOST_TEST((next().how == query::kind::once));
-    s.on_result(table(7));
+    s.on_result(table(8));
     end();
     BOOST_TEST(ready == 1);
     BOOST_TEST(!s.is_told());
@@ -234,6 +235,16 @@ BOOST_AUTO_TEST_CASE(turns_are_told)
     s.on_notification("A@channel_1 10 20", now);
     s.on_notification("nonsense", now);
     BOOST_TEST(turns == std::vector<std::string>{"A@channel_1"}, boost::test_tools::per_element());
+    BOOST_TEST(waited_for.empty());
+}
+
+BOOST_AUTO_TEST_CASE(holders_are_told_that_others_wait)
+{
+    greet();
+    s.on_notification("A@channel_1@w", now);
+    s.on_notification("A@channel_1@w 10 20", now); // a turn
+    BOOST_TEST((waited_for == std::vector<std::string>{"A@channel_1@w"}));
+    BOOST_TEST((turns == std::vector<std::string>{"A@channel_1@w"}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
