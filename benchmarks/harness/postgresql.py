@@ -1,5 +1,5 @@
-"""Rows 16 and 18: locks in PostgreSQL, beside the locks that one makes there without the library, on
-the same server."""
+"""Rows 16 and 18: locks in PostgreSQL, beside those that one makes there without the library, on the
+same server."""
 
 import subprocess
 

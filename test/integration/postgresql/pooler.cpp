@@ -124,8 +124,7 @@ BOOST_AUTO_TEST_CASE(a_pooler_whose_server_is_killed_is_used_again)
     run(s.io, [](scene& all, postgres_server& in) -> task {
         lease held = co_await all.lock(0, brief(30s)).acquire();
         in.restart();
-        co_await held.extend();
-        BOOST_TEST(held.held());
+        co_await confirmed(held);
         co_await held.release();
     }(s, server));
     s.finish();

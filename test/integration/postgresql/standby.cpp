@@ -58,8 +58,7 @@ BOOST_AUTO_TEST_CASE(leases_and_waiters_follow_to_the_promoted_standby)
         co_await pause(300ms);
 
         servers.fail_over();
-        co_await held.extend();
-        BOOST_TEST(held.held());
+        co_await confirmed(held);
         lease none = co_await all.lock(2, brief(30s)).try_acquire();
         BOOST_TEST(!none);
         BOOST_TEST(!waits.done());

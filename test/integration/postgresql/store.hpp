@@ -31,6 +31,19 @@ inline std::string used_rows(const postgres_server& server)
     return server.run("SELECT count(*) FROM holdfast_locks WHERE owner <> '' OR waiters <> '{}'");
 }
 
+/// Waits until the server can be reached again, and has confirmed the lease.
+inline task confirmed(lease& held)
+{
+    for (;;) {
+        const auto [ec] = co_await held.extend(no_throw);
+        BOOST_REQUIRE(held.held());
+        if (!ec)
+            co_return;
+        BOOST_TEST(ec == errc::unreachable, ec.message());
+        co_await pause(10ms);
+    }
+}
+
 /// A lock in which many can try to be at once, to see that none is.
 struct critical_section {
     int inside = 0, passed = 0;
