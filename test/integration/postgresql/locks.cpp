@@ -105,6 +105,25 @@ BOOST_AUTO_TEST_CASE(a_process_that_stands_still_loses_its_lock)
     s.finish();
 }
 
+// The next renewal would come too late to tell.
+BOOST_AUTO_TEST_CASE(a_waiter_that_comes_later_tells_the_locker_in_which_a_lease_lingers)
+{
+    const postgres_server server;
+    scene s(store_in(server), 2);
+    run(s.io, [](scene& all) -> task {
+        lock_options sticky = brief(60s);
+        sticky.linger = 60s;
+        lease first = co_await all.lock(0, sticky).acquire();
+        co_await first.release();
+        co_await pause(300ms);
+        BOOST_TEST(all.locker(0).stats().lingering == 1u);
+        lease next = co_await all.lock(1, brief()).acquire(10s);
+        BOOST_TEST(next.held());
+        co_await next.release();
+    }(s));
+    s.finish();
+}
+
 BOOST_AUTO_TEST_CASE(the_example_works)
 {
     const postgres_server server({.listens = true});
