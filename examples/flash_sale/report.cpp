@@ -141,8 +141,8 @@ void print_table(const settings& wanted, const tally& told, const verdict& truth
         row("node commands per order", commands.str());
         row("leases lost", told.count(outcome::lost) + told.count(outcome::in_doubt) +
                                told.count(outcome::refused));
-        row("lock nodes lost", losses.killed + losses.paused,
-            "of " + std::to_string(wanted.nodes) + ": " + std::to_string(losses.killed) +
+        row("faults of lock nodes", losses.killed + losses.paused,
+            "in " + std::to_string(wanted.nodes) + ": " + std::to_string(losses.killed) +
                 " killed" + (losses.restarted ? " and started again, " : ", ") +
                 std::to_string(losses.paused) + " paused for a while");
         if (wanted.freeze)
