@@ -105,11 +105,11 @@ void holders::confirmed(slot_id lease, const validity& to, time_point now)
 void holders::lost(slot_id lease, time_point now)
 {
     if (leases_.is_held(lease)) {
-        lose(lease, true, now);
+        lose(lease, slots_[lease].keeper.granted().until > now, now);
     } else if (lingers(slots_, lease)) { // there is no work to be told
         queues_.at(slots_[lease].queue).turns.lost(now);
         stop_lingering(lease, now);
-    } else if (const auto resting = resting_.take(lease)) {
+    } else if (const auto resting = resting_.take_lost(lease, now)) {
         end_rest(*resting, now);
     }
 }
@@ -308,7 +308,7 @@ void holders::begin_rest(slot_id lease)
     if (closes_)
         backend_.cleanup().leave(s.claim);
     else
-        resting_.add({s.claim, s.queue, lease}, rests_until(s));
+        resting_.add({s.claim, s.queue, lease, s.keeper.granted().until}, rests_until(s));
 }
 
 void holders::end_rest(const resting_claims::rest& over, time_point now)

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,13 +45,6 @@ public:
         const std::lock_guard lock(mutex_);
         return over_;
     }
-    /// How often spans, open ones too, were told of an event with this name.
-    std::size_t told(const std::string& name) const
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = told_.find(name);
-        return found == told_.end() ? 0 : found->second;
-    }
     /// The spans that exist.
     std::size_t open() const
     {
@@ -78,8 +70,6 @@ private:
                 text += ": " + what.error.message();
             seen.events.push_back(text);
             seen.times.push_back(what.time);
-            const std::lock_guard lock(owner.mutex_);
-            ++owner.told_[std::string(what.name)];
         }
         std::shared_ptr<trace_span> begin_hold(
             std::optional<std::uint64_t> fence, const trace_time& time) noexcept override
@@ -108,7 +98,6 @@ private:
 
     mutable std::mutex mutex_;
     std::vector<record> over_;
-    std::map<std::string, std::size_t> told_;
     std::size_t open_ = 0;
 };
 

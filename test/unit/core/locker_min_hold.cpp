@@ -118,6 +118,38 @@ BOOST_AUTO_TEST_CASE(a_claim_that_the_backend_loses_afterwards_rests_no_longer)
     BOOST_TEST(calls().find("release") == std::string::npos);
 }
 
+// A claim that is not renewed is lost to the backend when its validity is over. That is a drift
+// before its key expires, and before the end of a `min_hold` as long as the ttl.
+BOOST_AUTO_TEST_CASE(a_claim_that_runs_out_while_it_rests_rests_on)
+{
+    usual.min_hold = 10s;
+    usual.handoff_time = 20s;
+    const slot_id lease = lease_of("A");
+    acquire(2, "A", 30s);
+    locker.release(lease, 77, now);
+    sleep_until(end);
+    store.lose(claim_of("A"));
+    locker.wake(now);
+    sleep_until(at(10s) - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(at(10s));
+    BOOST_TEST(calls() == "release A, attempt A");
+}
+
+BOOST_AUTO_TEST_CASE(a_held_lease_that_runs_out_leaves_the_key_as_well)
+{
+    usual.min_hold = 10s;
+    usual.renewal = holdfast::renewal::manual;
+    lease_of("A");
+    now = end;
+    store.lose(claim_of("A"));
+    locker.wake(now);
+    BOOST_TEST(stats().lost == 1u);
+    BOOST_TEST(calls() == "");
+    sleep_until(at(10s));
+    BOOST_TEST(calls() == "release A");
+}
+
 // The key ends by its ttl.
 BOOST_AUTO_TEST_CASE(a_locker_that_closes_leaves_the_key)
 {

@@ -5,7 +5,7 @@
 # or of the tests are replaced by wrong ones. A test must detect the error. Each <text> must be in
 # its file exactly once. Otherwise the control could be without effect, so the configuration fails.
 #
-# RUN: an argument of the program. If a header is edited, COMPILE lists the source files that must be
+# RUN: arguments of the program, as one word for this function. If a header is edited, COMPILE lists the source files that must be
 # compiled with the wrong header.
 set(holdfast_controls "")
 

@@ -83,6 +83,7 @@ try {
         ("locks", "list the locks")
         ("contended", "only worlds in which many users want one resource")
         ("lingering", "only worlds in which leases linger: `linger`")
+        ("resting", "only worlds in which resources stay locked after a release: `min_hold`")
         ("draining", "processes drain, end and start again at random times")
         ("burst", "only worlds with more attempts at once than can be served; the fewer\n"
             "the attempts, the higher the cost of each")
@@ -112,6 +113,9 @@ try {
     what.lingering = given.contains("lingering");
     if (what.lingering)
         w.program += " --lingering";
+    what.resting = given.contains("resting");
+    if (what.resting)
+        w.program += " --resting";
     what.draining = given.contains("draining");
     if (what.draining)
         w.program += " --draining";

@@ -232,6 +232,20 @@ void let_linger(plan& p, dice& chance)
     p.terms.linger_ms = static_cast<std::uint32_t>(std::chrono::ceil<milliseconds>(length).count());
 }
 
+// A resource stays locked for `min_hold`, although its lease has been released.
+void let_rest(plan& p, dice& chance)
+{
+    p.rests = true;
+    p.users_do.differs = chance.chance(0.3) ? chance.fraction() * 0.5 : 0;
+    // Where the referee expects clean-up soon after cuts, a resource must not rest for longer.
+    const auto most = p.given.nothing_is_late ? std::min<nanoseconds>(p.terms.ttl, 1s)
+                                              : nanoseconds(p.terms.ttl);
+    p.terms.handoff_time = core::terms_of({}).handoff_time; // turns of a process last longer
+    const nanoseconds length = chance.chance(0.3) ? most : chance.of_any_size(1ms, most);
+    p.terms.min_hold_ms =
+        static_cast<std::uint32_t>(std::chrono::floor<milliseconds>(length).count());
+}
+
 } // namespace
 
 std::string_view name_of(fault f) noexcept
@@ -294,6 +308,8 @@ plan make_plan(dice& chance, const wishes& w)
         fence(p, chance);
     if (w.lingering)
         let_linger(p, chance);
+    if (w.resting)
+        let_rest(p, chance);
     if (p.leases == 0) {
         p.leases = 50;
         p.events = 4000;

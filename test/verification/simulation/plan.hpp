@@ -75,6 +75,7 @@ struct plan {
 
     bool lingers = false;   // leases stay with a process after their release,
     bool for_long = false;  // for longer than any wait may last
+    bool rests = false;     // resources stay locked for `min_hold`
     bool rolls_out = false; // processes drain and are replaced at random times
 
     std::vector<fault> faults; // that can happen; none in some worlds
@@ -102,11 +103,16 @@ struct plan {
         return std::chrono::seconds(30) + longest_ttl * 5 +
                (fence ? fence->quarantine * 2 : nanoseconds(0)) +
                all_users * 20 * (users_do.longest_hold + options.retry_max) +
-               (lingers ? all_users * lingering : nanoseconds(0));
+               (lingers ? all_users * lingering : nanoseconds(0)) +
+               all_users * 2 * longest_rest();
     }
     nanoseconds longest_lingering() const noexcept
     {
         return std::chrono::milliseconds(terms.linger_ms);
+    }
+    nanoseconds longest_rest() const noexcept
+    {
+        return std::chrono::milliseconds(terms.min_hold_ms);
     }
 };
 
@@ -114,6 +120,7 @@ struct wishes {
     bool contended = false; // many users want one resource and hold it for a short time
     bool fenced = false;    // leases have fencing tokens
     bool lingering = false; // leases linger
+    bool resting = false;   // resources stay locked for a time after an early release
 };
 plan make_plan(dice& chance, const wishes& w);
 

@@ -249,7 +249,8 @@ void process::perform(const core::effect& e)
                                      .token = e.fence,
                                      .guard = w.terms.guard,
                                      .until = true_time(subject_->valid_until(e.lease)),
-                                     .renews = w.terms.renews && w.terms.max_hold == forever});
+                                     .renews = w.terms.renews && w.terms.max_hold == forever,
+                                     .min_hold = std::chrono::milliseconds(w.terms.min_hold_ms)});
         }
         if (asked_for != wishes_.end())
             wishes_.erase(asked_for);

@@ -32,9 +32,9 @@ std::string in_ms(nanoseconds t)
 
 std::string_view name_of(property p) noexcept
 {
-    constexpr std::array<std::string_view, 10> names{"P1 exclusion", "P2 tokens", "P3 register",
+    constexpr std::array<std::string_view, 11> names{"P1 exclusion", "P2 tokens", "P3 register",
         "P4 notice", "P5 clean-up", "P6 progress", "P7 steadiness", "P8 data loss", "P9 operations",
-        "P10 goodput"};
+        "P10 goodput", "P11 rest"};
     return names[static_cast<std::size_t>(p)];
 }
 
@@ -111,11 +111,16 @@ void referee::valid_until(std::uint64_t id, nanoseconds until)
         lease.terms.until = until;
 }
 
-// The lease is over. Its holder may not have been told yet.
+// The lease is over. `min_hold` counts from when the nodes were asked, on clocks that may be 0.45 %
+// fast. Its holder may not have been told yet.
 void referee::end(open_lease& lease, std::uint64_t id, nanoseconds when)
 {
     lease.over = true;
-    history_.push_back({lease.terms.resource, id, lease.from, std::max(when, lease.from)});
+    const nanoseconds ended = std::max(when, lease.from);
+    history_.push_back({lease.terms.resource, id, lease.from, ended});
+    const nanoseconds rests_until = lease.terms.nodes_asked + lease.terms.min_hold * 995 / 1000;
+    if (rests_until > ended)
+        rests_.push_back({lease.terms.resource, id, ended, rests_until});
 }
 
 void referee::told_to_stop(std::uint64_t id, bool by_choice)
@@ -289,6 +294,20 @@ void referee::check_cleaned_up_after_cuts(nanoseconds young)
     }
 }
 
+void referee::check_rests()
+{
+    const property broken = given_.nodes_forget ? property::data_loss : property::rest;
+    for (const resting& each : rests_) {
+        for (const test::holding& later : history_) {
+            if (later.resource == each.resource && later.holder != each.lease &&
+                later.from >= each.from && later.from < each.until)
+                violations_.push_back({broken, later.from,
+                    each.resource + " was acquired by lease " + std::to_string(later.holder) +
+                        ", but had to stay locked until " + in_ms(each.until)});
+        }
+    }
+}
+
 void referee::conclude()
 {
     while (!open_.empty())
@@ -302,6 +321,7 @@ void referee::conclude()
                     in_ms(o.first.until) + " by lease " + std::to_string(o.first.holder) +
                     " and from " + in_ms(o.second.from) + " by lease " +
                     std::to_string(o.second.holder)});
+    check_rests();
     std::stable_sort(
         violations_.begin(), violations_.end(), [](const violation& a, const violation& b) {
             return std::tie(a.when, a.of) < std::tie(b.when, b.of);

@@ -28,6 +28,7 @@ enum class property : std::uint8_t {
     data_loss,  // P8: P1 and P2 in worlds in which nodes forgot data
     operations, // P9: every operation ends once, in time; nothing stays open
     goodput,    // P10: a burst is served about as fast as the work allows, and leaves no backlog
+    rest,       // P11: no other lease is acquired before `min_hold` is over
 };
 std::string_view name_of(property p) noexcept;
 
@@ -76,6 +77,7 @@ public:
         std::optional<std::uint64_t> token{};
         nanoseconds guard{}, until{};
         bool renews = true; // for as long as it is held
+        nanoseconds min_hold{};
     };
     void acquired(std::uint64_t lease, lease_params terms);
     void valid_until(std::uint64_t lease, nanoseconds until); // after each step of the process
@@ -144,12 +146,20 @@ private:
         nanoseconds given{};
     };
 
+    // A lease that ended before `min_hold` was over: the resource rests from then on.
+    struct resting {
+        std::string resource;
+        std::uint64_t lease = 0;
+        nanoseconds from{}, until{};
+    };
+
     bool judged() const noexcept { return given_.clocks_run_right && given_.nodes_remember; }
     void check_token(const lease_params& lease);
     bool excused(std::size_t process) const;
     nanoseconds lateness_of(std::size_t process) const;
     void left_behind(std::size_t node, const std::string& name, const seen_key& key);
     void end(open_lease& lease, std::uint64_t id, nanoseconds when);
+    void check_rests();
 
     schedule& time_;
     assumptions given_;
@@ -157,6 +167,7 @@ private:
     std::map<std::uint64_t, open_lease> open_;
     std::multimap<std::string, std::uint64_t> open_on_; // by resource
     std::vector<test::holding> history_;
+    std::vector<resting> rests_;
     std::map<std::size_t, nanoseconds> excused_until_, late_by_;
     std::map<std::string, protected_register> registers_;
     std::map<std::string, std::vector<token>> tokens_; // in the order of the grants

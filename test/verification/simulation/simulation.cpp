@@ -90,13 +90,14 @@ private:
         if (what.bursts)
             return make_burst_plan(chance_, *what.bursts);
         dice load(~seed); // separate dice: the rest of the world does not depend on the load
-        const bool anything = !what.contended && !what.lingering && !what.draining &&
-                              !what.restrict_plan && what.fenced == experiment::fenced_worlds::some;
+        const bool anything = !what.contended && !what.lingering && !what.resting &&
+                              !what.draining && !what.restrict_plan && what.fenced == experiment::fenced_worlds::some;
         if (anything && !is_fenced(what, seed) && load.chance(0.015))
             return make_burst_plan(load, burst_size::scaled);
         plan p = make_plan(chance_, {.contended = what.contended,
                                         .fenced = is_fenced(what, seed),
-                                        .lingering = what.lingering});
+                                        .lingering = what.lingering,
+                                        .resting = what.resting});
         add_costs(p, load);
         if (what.restrict_plan)
             what.restrict_plan(p);
@@ -298,10 +299,11 @@ private:
         if (!all_taken())
             judge_.fail(property::clean_up, "nodes did not take all requests");
         // A node that has lost the release script is sent the deletion twice: three one-way delays.
-        // Leases linger for a time by their process's clock, which may be slower than true time.
-        const nanoseconds lingering =
-            plan_.for_long ? 0ns : plan_.longest_lingering() + plan_.longest_lingering() / 100;
-        run_until(time_.now() + lingering + time_to_clean_up + plan_.slow_delay * 3);
+        // Leases linger, and resources rest, for a time by their process's clock, which may be
+        // slower than true time.
+        const nanoseconds kept =
+            plan_.longest_rest() + (plan_.for_long ? 0ns : plan_.longest_lingering());
+        run_until(time_.now() + kept + kept / 100 + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
         if (!plan_.for_long)
             judge_.check_cleaned_up(judge_.calm_since());

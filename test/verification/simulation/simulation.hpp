@@ -33,6 +33,7 @@ struct experiment {
     subject_maker make_subject = make_shipped_lock;
     bool contended = false; // only worlds in which many users want one resource
     bool lingering = false; // only worlds in which leases linger
+    bool resting = false;   // only worlds in which resources stay locked after a release
     bool draining = false;  // processes drain and are replaced at random times
     // Worlds with fencing tokens; `some`: a third of all.
     enum class fenced_worlds : std::uint8_t { some, none, only } fenced = fenced_worlds::some;

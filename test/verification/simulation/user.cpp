@@ -76,7 +76,8 @@ void user::ask()
         terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
     if (h.differs > 0 && world_.chance.chance(h.differs)) {
         terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
-        terms_.linger_ms = world_.chance.chance(0.5) ? 0 : terms_.linger_ms;
+        if (world_.chance.chance(0.5))
+            terms_.linger_ms = terms_.min_hold_ms = 0;
     }
     terms_.drift = terms_.ttl / 100 + 2ms;
     once_ = world_.chance.chance(h.asks_once);
