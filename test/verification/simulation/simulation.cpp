@@ -91,7 +91,8 @@ private:
             return make_burst_plan(chance_, *what.bursts);
         dice load(~seed); // separate dice: the rest of the world does not depend on the load
         const bool anything = !what.contended && !what.lingering && !what.resting &&
-                              !what.draining && !what.restrict_plan && what.fenced == experiment::fenced_worlds::some;
+                              !what.draining && !what.restrict_plan &&
+                              what.fenced == experiment::fenced_worlds::some;
         if (anything && !is_fenced(what, seed) && load.chance(0.015))
             return make_burst_plan(load, burst_size::scaled);
         plan p = make_plan(chance_, {.contended = what.contended,
