@@ -238,8 +238,8 @@ void let_rest(plan& p, dice& chance)
     p.rests = true;
     p.users_do.differs = chance.chance(0.3) ? chance.fraction() * 0.5 : 0;
     // Where the referee expects clean-up soon after cuts, a resource must not rest for longer.
-    const auto most = p.given.nothing_is_late ? std::min<nanoseconds>(p.terms.ttl, 1s)
-                                              : nanoseconds(p.terms.ttl);
+    const auto most =
+        p.given.nothing_is_late ? std::min<nanoseconds>(p.terms.ttl, 1s) : nanoseconds(p.terms.ttl);
     p.terms.handoff_time = core::terms_of({}).handoff_time; // turns of a process last longer
     const nanoseconds length = chance.chance(0.3) ? most : chance.of_any_size(1ms, most);
     p.terms.min_hold_ms =

@@ -103,8 +103,7 @@ struct plan {
         return std::chrono::seconds(30) + longest_ttl * 5 +
                (fence ? fence->quarantine * 2 : nanoseconds(0)) +
                all_users * 20 * (users_do.longest_hold + options.retry_max) +
-               (lingers ? all_users * lingering : nanoseconds(0)) +
-               all_users * 2 * longest_rest();
+               (lingers ? all_users * lingering : nanoseconds(0)) + all_users * 2 * longest_rest();
     }
     nanoseconds longest_lingering() const noexcept
     {
