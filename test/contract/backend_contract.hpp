@@ -53,4 +53,12 @@ inline lock_options unrenewed(std::chrono::milliseconds ttl = 1s)
     return options;
 }
 
+/// For work that must have stopped before its lease ends: a busy machine has two seconds for it.
+inline lock_options warned_early()
+{
+    lock_options options = unrenewed(3s);
+    options.guard = 2s;
+    return options;
+}
+
 } // namespace holdfast::test

@@ -51,7 +51,7 @@ task lose_a_batch(scene& s)
     options.on_exception = [&reported](const std::exception_ptr&) {
         ++reported;
     };
-    doubler numbers_of(s.lock(0, unrenewed()), calls_of(body), options);
+    doubler numbers_of(s.lock(0, warned_early()), calls_of(body), options);
     std::vector<submitted> all(5);
     for (std::size_t i = 0; i < all.size(); ++i)
         numbers_of.submit(static_cast<int>(i), all[i].token());
@@ -129,7 +129,7 @@ asio::awaitable<numbers> fail_when_stopped(lease& held, std::span<int>)
 task stop_in_other_ways(scene& s)
 {
     {
-        doubler quick(s.lock(0, unrenewed()), end_in_time);
+        doubler quick(s.lock(0, warned_early()), end_in_time);
         const auto [ec, reply] = co_await quick.submit(1, no_throw);
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(reply == 1);

@@ -103,11 +103,15 @@ task gather(scene& s)
     doubler numbers_of(s.lock(0), doubling(d), {.max_batch = 3, .gather = 50s});
     std::vector<submitted> all(3);
     for (std::size_t i = 0; i < all.size(); ++i) {
+        BOOST_TEST(d.batches.empty());
         numbers_of.submit(static_cast<int>(i), all[i].token());
-        co_await pause(20ms);
-        BOOST_TEST(d.batches.size() == (i == 2 ? 1u : 0u)); // when it is full
+        if (i < 2)
+            co_await pause(20ms);
     }
+    const auto full = steady::now();
     co_await until_all_done(all);
+    BOOST_TEST(d.batches.size() == 1u);
+    BOOST_TEST((steady::now() - full < 25s)); // when it was full, not after `gather`
 
     doubler quick(s.lock(0), doubling(d), {.gather = 30ms});
     const auto begin = steady::now();

@@ -99,7 +99,7 @@ void be_slow(std::size_t count)
 {
     scene s(any_backend(), 1);
     lock_options options;
-    options.wait = 500ms;
+    options.wait = 2s; // ends before the leases are renewed, which would wake the locker
     const holdfast::lock later(s.locker(), unique_name(), options);
     call<lease> wait;
     std::vector<lease> all;

@@ -103,7 +103,7 @@ task use_with_another_ttl(scene& s)
     lease first = co_await s.lock(0, sticky(30s)).acquire();
     co_await first.release();
     lock_options other = sticky(30s);
-    other.ttl = 5s;
+    other.ttl = 10s;
     lease next = co_await s.lock(0, other).acquire();
     BOOST_TEST(next.held());
     BOOST_TEST((next.valid_until() > steady::now() + 3500ms));

@@ -38,7 +38,7 @@ BOOST_DATA_TEST_CASE(readers_are_together_and_a_writer_is_alone, every_backend()
         BOOST_TEST(one.resource() == two.resource());
         BOOST_TEST(one.resource() != three.resource());
 
-        auto [ec, none] = co_await there.acquire(100ms, no_throw);
+        auto [ec, none] = co_await there.acquire(1s, no_throw);
         BOOST_TEST(ec == errc::contended);
         const lease tried = co_await here.try_acquire();
         BOOST_TEST(!tried);
@@ -51,7 +51,7 @@ BOOST_DATA_TEST_CASE(readers_are_together_and_a_writer_is_alone, every_backend()
 
         lease writer = co_await here.acquire(5s);
         BOOST_TEST(writer.held());
-        auto [late, reader] = co_await there.acquire_shared(100ms, no_throw);
+        auto [late, reader] = co_await there.acquire_shared(1s, no_throw);
         BOOST_TEST(late == errc::contended);
         const shared_lease other = co_await here.try_acquire_shared();
         BOOST_TEST(!other);
@@ -74,6 +74,8 @@ task writer_among_readers(scene& s)
     call<lease> writer;
     there.acquire(30s, writer.token());
     co_await pause(50ms);
+    while (s.locker(1).stats().held == 0) // until the writer has the gate
+        co_await pause(1ms);
     call<shared_lease> reader;
     here.acquire_shared(30s, reader.token());
     co_await pause(50ms);

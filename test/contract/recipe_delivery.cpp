@@ -350,7 +350,8 @@ BOOST_AUTO_TEST_CASE(coroutines_that_own_their_recipe_are_destroyed_with_their_c
             asio::io_context io;
             holdfast::locker locker(io.get_executor(), any_backend());
             asio::co_spawn(io, each(kept, locker, unique_name()), asio::detached);
-            io.run_for(100ms);
+            run_until(io, [&] { return locker.stats().held >= 1; });
+            io.run_for(100ms); // until it waits
             BOOST_TEST(locker.stats().held >= 1u);
             BOOST_TEST(kept.use_count() == 2);
         }

@@ -31,7 +31,7 @@ std::vector<endpoint> shared_nodes(std::size_t count)
 redlock_options patient()
 {
     redlock_options options;
-    options.node_timeout = 500ms; // the machine may be busy; the tests are not about speed
+    options.node_timeout = 900ms; // the machine may be busy; the tests are not about speed
     return options;
 }
 
