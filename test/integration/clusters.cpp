@@ -131,6 +131,8 @@ BOOST_AUTO_TEST_CASE(foreign_clients)
         const std::string key = "shop:" + s.resource;
         redis_server& primary = servers.members[servers.first_owner(key)];
         const std::vector<std::string> set{"SET", key, "foreign", "NX", "PX", "60000"};
+        lease first = co_await s.lock(0).acquire(patience); // then it is connected
+        co_await first.release();
         BOOST_TEST(primary.command(set) == "OK");
         lease none = co_await s.lock(0).try_acquire();
         BOOST_TEST(!none);

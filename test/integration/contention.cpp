@@ -18,7 +18,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(contention)
 
-constexpr auto in_time = 5s; // limit for noticing a loss; a fraction of the ttl
+constexpr auto in_time = 10s; // limit for noticing a loss; a fraction of the ttl
 
 lock_options patient()
 {
@@ -169,12 +169,20 @@ task lose_the_queue_to_other_data(scene& s, cluster& c, std::string queue)
     lease held = co_await s.lock(0, patient()).acquire();
     call<lease> wait, later;
     s.lock(1, patient()).acquire(wait.token());
-    co_await pause(100ms);
+    const auto deadline = steady::now() + in_time;
+    while (c.copies(queue) == 0 && steady::now() < deadline)
+        co_await pause(1ms);
+    BOOST_TEST(c.copies(queue) != 0u);
+    co_await becomes_quiet(s, 1);
     c.command({"SET", queue, "junk"});
     s.lock(2, patient()).acquire(later.token());
-    co_await pause(100ms);
-    const std::string why = describe_nodes(s.locker(2).stats());
-    BOOST_TEST(why.find("the queue " + queue + " cannot be used") != why.npos, why);
+    const auto told = [&] {
+        const std::string why = describe_nodes(s.locker(2).stats());
+        return why.find("the queue " + queue + " cannot be used") != why.npos;
+    };
+    for (const auto end = steady::now() + in_time; !told() && steady::now() < end;)
+        co_await pause(1ms);
+    BOOST_TEST(told(), describe_nodes(s.locker(2).stats()));
     co_await held.release();
     co_await becomes_done(wait, later);
     call<lease>& first = wait.done() ? wait : later;
@@ -309,6 +317,9 @@ task use_everything(scene& s, cluster& c)
                    std::string::npos;
         });
     };
+    const auto deadline = steady::now() + in_time;
+    while (!told() && steady::now() < deadline)
+        co_await pause(1ms);
     BOOST_TEST(told());
     co_await pause(200ms);
     co_await held.extend();

@@ -48,7 +48,7 @@ BOOST_FIXTURE_TEST_CASE(a_majority_of_nodes_ends_leases_in_time_and_recovers, co
 BOOST_FIXTURE_TEST_CASE(
     nodes_with_an_append_only_file_may_all_crash_and_come_back_at_once, contended_cluster)
 {
-    const auto ttl = 3s; // long enough to start three servers
+    const auto ttl = 5s; // long enough to start three servers
     start(append_only, long_job(ttl));
     worker& holder = workers.wait_for_holder();
     for (int i = 0; i < 3; ++i) {
@@ -91,7 +91,7 @@ task connect(holdfast::locker& all, std::uint64_t times)
 task contend_for_one_node(scene& s, redis_server& node)
 {
     co_await connect(s.locker(1), 1);
-    lease first = co_await s.lock(0, without_renewal(3s)).acquire();
+    lease first = co_await s.lock(0, without_renewal(6s)).acquire();
     node.kill();
     node.restart();
     BOOST_TEST(node.command({"EXISTS", s.resource}) == "1");
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_comes_back_empty_after_a_ttl_does_not)
     cluster c(3);
     std::vector<holding> history;
     play(c.store(), 2, [&](scene& s) {
-        return forget_one_of_two_votes(s, c, without_renewal(2s), true, history);
+        return forget_one_of_two_votes(s, c, without_renewal(4s), true, history);
     });
     BOOST_TEST(history.size() == 2u);
     BOOST_TEST(overlaps(history).empty());

@@ -89,7 +89,9 @@ BOOST_FIXTURE_TEST_CASE(drops_replies_and_keeps_the_connection, proxied_server)
     ask({"PING"});
     proxy.set({.to_client = {.lost = true}});
     fails_with("no reply", 50ms, {"SET", "key", "1"});
-    BOOST_TEST(server.command({"GET", "key"}) == "1");
+    const auto deadline = steady::now() + 10s;
+    while (server.command({"GET", "key"}) != "1")
+        BOOST_REQUIRE(steady::now() < deadline);
     fails_with("no reply", 50ms); // new connections as well
     proxy.set({});
     BOOST_TEST(ask({"GET", "key"}) == "1");
@@ -101,7 +103,7 @@ public:
     explicit raw_connection(std::uint16_t port) : socket_(open_socket())
     {
         const auto address = loopback(port);
-        const timeval limit{0, 50'000};
+        const timeval limit{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         BOOST_REQUIRE(
             ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
@@ -110,7 +112,7 @@ public:
     raw_connection& operator=(const raw_connection&) = delete;
     ~raw_connection() { ::close(socket_); }
 
-    // Returns what arrives within 50 ms.
+    // Returns what arrives within a second.
     std::string say(const std::string& line)
     {
         BOOST_REQUIRE(::send(socket_, line.data(), line.size(), MSG_NOSIGNAL) != -1);

@@ -137,7 +137,7 @@ task keep_counters_up(scene& s, cluster& c)
     c.command({"SET", counter_of(s), std::to_string(far - 1)}, 2);
     lease held = co_await s.lock(0, patient()).acquire();
     BOOST_TEST(*held.fence() == far);
-    const auto deadline = steady::now() + 5s;
+    const auto deadline = steady::now() + 20s;
     while (!all_store(end_of_block(far)) && steady::now() < deadline)
         co_await pause(5ms);
     BOOST_TEST(all_store(end_of_block(far)));

@@ -91,7 +91,7 @@ task live_with_a_restarted_node(scene& s, cluster& c)
 {
     co_await restart(s, c, 1);
     const auto asked = steady::now();
-    while (steady::now() < asked + quarantine / 2 && !says(s, "in quarantine for another "))
+    while (steady::now() < asked + 10s && !says(s, "in quarantine for another "))
         co_await acquire_once(s);
     BOOST_TEST(says(s, "in quarantine for another "));
 }
@@ -119,16 +119,18 @@ BOOST_AUTO_TEST_CASE(a_restarted_majority_grants_nothing_for_a_quarantine)
         [&](scene& s) { return wait_for_a_restarted_majority(s, c); });
 }
 
+constexpr auto longer_quarantine = 2 * quarantine; // long enough to start three servers
+
 task keep_through_a_restart(scene& s, cluster& c)
 {
-    lease held = co_await s.lock(0, brief(10s, quarantine)).acquire();
+    lease held = co_await s.lock(0, brief(10s, longer_quarantine)).acquire();
     for (auto& node : c.nodes)
         node.restart();
     // The request of another locker begins the quarantine.
     const holdfast::lock other(s.locker(1), "other", brief(1s));
     auto [ec, none] = co_await other.acquire(no_throw);
     BOOST_TEST(ec == errc::fencing_unavailable, ec.message());
-    co_await pause(quarantine + 100ms); // longer than the ttl
+    co_await pause(longer_quarantine + 100ms); // longer than the ttl
     BOOST_TEST(held.held());
     auto [failed, outcome] = co_await held.release(no_throw);
     BOOST_TEST(!failed, failed.message());
@@ -138,7 +140,9 @@ task keep_through_a_restart(scene& s, cluster& c)
 BOOST_AUTO_TEST_CASE(leases_that_nodes_have_kept_are_renewed_and_released_in_quarantine)
 {
     cluster c(3, {"--appendonly", "yes", "--appendfsync", "always"});
-    play(c.fenced_store(new_nodes()), 2, [&](scene& s) { return keep_through_a_restart(s, c); });
+    fencing_options fence = new_nodes();
+    fence.quarantine = longer_quarantine;
+    play(c.fenced_store(fence), 2, [&](scene& s) { return keep_through_a_restart(s, c); });
 }
 
 task meet_other_settings(scene& s)
@@ -197,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_ttl_beyond_the_quarantine_is_refused_when_the_lock_is_mad
 
 task hold_beside_each_other(scene& plain, scene& fenced)
 {
-    const holdfast::lock without(plain.locker(), "both"), with(fenced.locker(), "both", brief(1s));
+    const holdfast::lock without(plain.locker(), "both"), with(fenced.locker(), "both", brief(10s));
     lease one = co_await without.acquire();
     lease two = co_await with.acquire();
     BOOST_TEST(one.held());

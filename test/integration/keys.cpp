@@ -45,8 +45,24 @@ BOOST_AUTO_TEST_CASE(the_destructor_does_not_delete_the_key_of_another_client)
     BOOST_TEST(c.copies(s.resource) == 3u);
 }
 
+// Before that, `try_acquire()` may fail with `errc::unreachable`.
+task connect_all(holdfast::locker& locker)
+{
+    const auto connected = [](const node_stats& node) {
+        return node.connected;
+    };
+    for (const auto end = steady::now() + 10s; steady::now() < end;) {
+        const auto nodes = locker.stats().nodes;
+        if (std::all_of(nodes.begin(), nodes.end(), connected))
+            co_return;
+        co_await pause(1ms);
+    }
+    BOOST_FAIL("a node did not connect");
+}
+
 task meet_a_foreign_client(scene& s, cluster& c)
 {
+    co_await connect_all(s.locker());
     const std::vector<std::string> theirs{"SET", s.resource, "foreign", "NX", "PX", "3000"};
     const auto set = steady::now();
     c.command(theirs, 2);

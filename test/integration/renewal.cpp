@@ -14,13 +14,14 @@ lock_options with_ttl(std::chrono::milliseconds ttl)
     return options;
 }
 
-// A node that connects after the grant has no vote in the lease. These tests need all nodes.
-task connect_all(holdfast::locker& locker)
+// A node that connects after the grant has no vote in the lease. These tests need all nodes, which
+// have been connected to so many times.
+task connect_all(holdfast::locker& locker, std::uint64_t times = 1)
 {
-    const auto connected = [](const node_stats& node) {
-        return node.connected;
+    const auto connected = [times](const node_stats& node) {
+        return node.connected && node.connects >= times;
     };
-    for (const auto begin = steady::now(); steady::now() < begin + 5s;) {
+    for (const auto begin = steady::now(); steady::now() < begin + 10s;) {
         const auto nodes = locker.stats().nodes;
         if (std::all_of(nodes.begin(), nodes.end(), connected))
             co_return;
@@ -31,18 +32,20 @@ task connect_all(holdfast::locker& locker)
 
 task survive_cut_connections(scene& s, cluster& c)
 {
-    const auto options = with_ttl(2s);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
     call<> lost;
     held.lost(lost.token());
-    for (int i = 0; i < 4; ++i) {
+    for (std::uint64_t i = 0; i < 4; ++i) {
         c.command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
         co_await pause(options.ttl / 2);
+        co_await connect_all(s.locker(), i + 2);
         BOOST_TEST(held.held());
     }
     BOOST_TEST(!lost.done());
-    BOOST_TEST(c.copies(s.resource) == c.size());
+    const bool everywhere = co_await c.have_copies(s.resource, c.size(), 10s);
+    BOOST_TEST(everywhere);
     for (const auto& node : s.locker().stats().nodes)
         BOOST_TEST(node.connects >= 5u);
     const release_outcome outcome = co_await held.release();
@@ -58,20 +61,20 @@ BOOST_AUTO_TEST_CASE(a_lease_survives_the_loss_of_all_its_connections)
 
 task repair_restarted_nodes(scene& s, cluster& c)
 {
-    const auto options = with_ttl(2s);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
-    co_await pause(50ms); // for late votes
-    BOOST_TEST(c.copies(s.resource) == 5u);
+    const bool everywhere = co_await c.have_copies(s.resource, 5, 10s); // late votes, too
+    BOOST_TEST(everywhere);
     for (int round = 0; round < 2; ++round) {
         c.nodes[0].restart();
         c.nodes[1].restart();
         BOOST_TEST(c.copies(s.resource) == 3u);
 
         const auto restarted = steady::now();
-        const bool repaired = co_await c.have_copies(s.resource, 5, 5s);
+        const bool repaired = co_await c.have_copies(s.resource, 5, 10s);
         BOOST_TEST(repaired);
-        BOOST_TEST((steady::now() < restarted + 3s)); // a renewal or two
+        BOOST_TEST((steady::now() < restarted + 3 * options.ttl / 2)); // a renewal or two
         BOOST_TEST(held.held());
     }
     co_await pause(2 * options.ttl); // repaired votes are renewed too
@@ -93,10 +96,11 @@ BOOST_AUTO_TEST_CASE(restarted_nodes_are_repaired)
 // on without a majority that has held it from the beginning.
 task forget_one_after_another(scene& s, cluster& c)
 {
-    const auto options = with_ttl(2s);
+    const auto options = with_ttl(4s);
     co_await connect_all(s.locker());
     lease held = co_await s.lock(0, options).acquire();
-    co_await pause(50ms);
+    const bool everywhere = co_await c.have_copies(s.resource, 3, 10s);
+    BOOST_TEST(everywhere);
     c.nodes[0].command({"DEL", s.resource});
     const bool repaired = co_await c.have_copies(s.resource, 3, 2 * options.ttl);
     BOOST_TEST(repaired);

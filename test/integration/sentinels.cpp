@@ -101,6 +101,7 @@ task survive_a_crash(scene& s, watched_pair& servers)
     auto [lost] = co_await held.lost(no_throw);
     BOOST_TEST(lost == errc::lease_lost, lost.message());
 
+    options.ttl = 10s;
     lease next = co_await s.lock(0, options).acquire(patience);
     BOOST_TEST(next.held());
     const locker_stats stats = s.locker().stats();

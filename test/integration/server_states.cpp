@@ -25,7 +25,7 @@ struct state {
 // Returns when the server answers again.
 void wait_for_answer(redis_server& node)
 {
-    node.command({"PING"});
+    node.command({"PING"}, 20s);
 }
 
 action say(std::vector<std::string> words)
@@ -75,7 +75,7 @@ const std::vector<state> all_states{
         [](redis_server& node) {
             node.resume();
         }},
-    {"CLIENT PAUSE ALL", errc::unreachable, say({"CLIENT", "PAUSE", "3000", "ALL"}),
+    {"CLIENT PAUSE ALL", errc::unreachable, say({"CLIENT", "PAUSE", "8000", "ALL"}),
         wait_for_answer},
     {"CLIENT PAUSE WRITE", errc::unreachable, say({"CLIENT", "PAUSE", "60000", "WRITE"}),
         say({"CLIENT", "UNPAUSE"})},

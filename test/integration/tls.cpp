@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(clients_with_and_without_tls_exclude_each_other)
         locker second(
             co_await asio::this_coro::executor, redlock(nodes.urls(), over_tls(trusting())));
         lock same(second, "resource");
-        auto [ec, none] = co_await same.acquire(300ms, no_throw);
+        co_await connect_to_all(second, 1);
+        auto [ec, none] = co_await same.acquire(1s, no_throw);
         BOOST_TEST(ec == errc::contended, ec.message());
         co_await held.release();
         lease next = co_await same.acquire();
@@ -331,7 +332,7 @@ BOOST_AUTO_TEST_CASE(new_files_are_used_for_new_connections)
         BOOST_TEST(said == "OK");
         nodes.plain[0].command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
         lock what(all, "resource");
-        auto [ec, none] = co_await what.acquire(1s, no_throw);
+        auto [ec, none] = co_await what.acquire(5s, no_throw);
         BOOST_TEST(ec == errc::tls_failed, ec.message());
         replace(later);
         const auto deadline = steady::now() + 10s;

@@ -18,7 +18,7 @@ job overlong(const std::string& lock)
 
 job brief(const std::string& lock)
 {
-    return {.lock = lock, .resource = "short", .ttl = 2s, .work = 5ms};
+    return {.lock = lock, .resource = "short", .ttl = 10s, .work = 5ms};
 }
 
 struct contenders {

@@ -119,7 +119,7 @@ public:
                 --open;
             });
         run_until(
-            io, [&] { return open == 0; }, 10s);
+            io, [&] { return open == 0; }, 30s);
         expect_no_work_left(io);
     }
 

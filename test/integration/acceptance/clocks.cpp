@@ -28,6 +28,7 @@ task renew_some_times(holdfast::locker& locker)
 task go_on_after_a_step(scene& s, stepping_cluster& c)
 {
     co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     lease held = co_await s.lock(0, with_ttl(3s)).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(row_32_a_clock_that_is_set_back_on_one_node)
         holdfast::locker gone(brief.get_executor(), c.store());
         lease held;
         run(brief, connect_all(gone));
-        run(brief, hold(lock(gone, s.resource, unrenewed(2s)), held));
+        run(brief, hold(lock(gone, s.resource, unrenewed(5s)), held));
         until = held.valid_until();
         const auto deadline = steady::now() + 5s;
         while (c.copies(s.resource) != 3)

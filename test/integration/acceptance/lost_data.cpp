@@ -12,6 +12,7 @@ task go_on_without_one(scene& s, cluster& c)
 {
     const auto options = with_ttl(3s);
     co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     lease held = co_await s.lock(0, options).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);
     BOOST_TEST(everywhere);
@@ -129,7 +130,8 @@ BOOST_AUTO_TEST_CASE(row_28_kill_and_instant_restart_of_one_node_without_persist
 task meet_an_old_key(scene& s, cluster& c)
 {
     const auto ttl = 8s;
-    co_await connect_all(s.locker());
+    co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     const auto begin = steady::now();
     lease old = co_await s.lock(0, unrenewed(ttl)).acquire();
     const bool everywhere = co_await c.have_copies(s.resource, 3, 5s);

@@ -48,7 +48,8 @@ const std::vector<std::string> strange_names{
 
 task use_strange_names(scene& s, cluster& c)
 {
-    co_await connect_all(s.locker());
+    co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     for (const auto& name : strange_names) {
         const lock ours(s.locker(0), name), theirs(s.locker(1), name);
         lease held = co_await ours.acquire();
@@ -117,7 +118,8 @@ const std::vector<std::string> similar_names{"a", "A", "a ", " a", "a:f", "a:l",
 
 task hold_all_at_once(scene& s, cluster& c)
 {
-    co_await connect_all(s.locker());
+    co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     std::map<std::string, lease> all;
     for (const auto& name : similar_names)
         all[name] = co_await lock(s.locker(0), name).acquire();

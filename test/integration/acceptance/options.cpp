@@ -85,7 +85,8 @@ task use_the_largest_settings(scene& s, cluster& c)
     auto options = with_ttl(24h);
     options.max_hold = forever - 1ms;
     options.wait = forever - 1ms;
-    co_await connect_all(s.locker());
+    co_await connect_all(s.locker(0));
+    co_await connect_all(s.locker(1));
     lease held = co_await s.lock(0, options).acquire();
     BOOST_TEST((held.valid_until() > steady::now() + 23h));
     BOOST_TEST(std::stoll(c.nodes[0].command({"PTTL", s.resource})) > 86'000'000);

@@ -205,10 +205,11 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_deleted_by_hand_is_a_lost_lease_if_others_wai
     const etcd_cluster servers;
     scene s(store_in(servers), 2);
     run(s.io, [](scene& all, const etcd_cluster& in) -> task {
-        lease first = co_await all.lock(0, brief()).acquire();
+        lease first = co_await all.lock(0, brief(10s)).acquire();
         call<lease> waits;
-        all.lock(1, brief()).acquire(forever, waits.token());
-        co_await pause(300ms);
+        all.lock(1, brief(10s)).acquire(forever, waits.token());
+        while (keys_of(in, all.resource) < 2)
+            co_await pause(10ms);
         co_await first.release();
         while (!waits.done())
             co_await pause(1ms);
@@ -225,10 +226,11 @@ BOOST_AUTO_TEST_CASE(a_session_that_the_server_ends_is_lost_and_a_waiter_queues_
     const etcd_cluster servers;
     scene s(store_in(servers), 2);
     run(s.io, [](scene& all, const etcd_cluster& in) -> task {
-        lease held = co_await all.lock(0, brief()).acquire();
+        lease held = co_await all.lock(0, brief(10s)).acquire();
         call<lease> waits;
-        all.lock(1, brief()).acquire(forever, waits.token());
-        co_await pause(300ms);
+        all.lock(1, brief(10s)).acquire(forever, waits.token());
+        while (keys_of(in, all.resource) < 2)
+            co_await pause(10ms);
         // That of the waiter first, or it would get the lock under a lease that is ended then.
         std::istringstream keys(in.ctl({"get", all.resource + "/", "--prefix", "--sort-by=CREATE",
             "--order=DESCEND", "-w", "fields"}));

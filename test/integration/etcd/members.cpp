@@ -107,7 +107,9 @@ BOOST_AUTO_TEST_CASE(a_member_without_a_leader_is_given_up)
         lease held = co_await all.lock(0, lasting).acquire();
         call<lease> waits;
         all.lock(1, lasting).acquire(forever, waits.token());
-        co_await pause(300ms);
+        while (keys_of(in, all.resource) < 2)
+            co_await pause(10ms);
+        co_await pause(300ms); // it watches
         in.kill(1);
         in.kill(2);
         const auto limit = steady::now() + 20s; // less than a third of the ttl

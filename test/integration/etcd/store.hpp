@@ -6,6 +6,8 @@
 
 #include <holdfast/etcd.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 namespace holdfast::test {
@@ -22,6 +24,13 @@ inline std::string keys_in(const etcd_cluster& servers, const std::string& prefi
     if (prefix.empty())
         return servers.ctl({"get", "", "--from-key", "--keys-only"});
     return servers.ctl({"get", prefix, "--prefix", "--keys-only"});
+}
+
+/// The number of holders and waiters of a resource whose name has no "/".
+inline std::ptrdiff_t keys_of(const etcd_cluster& servers, const std::string& resource)
+{
+    const std::string keys = keys_in(servers, resource + "/");
+    return std::count(keys.begin(), keys.end(), '/');
 }
 
 /// A lock in which many can try to be at once, to see that none is.
