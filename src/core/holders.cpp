@@ -227,7 +227,7 @@ bool holders::hand_over(slot_id lease, time_point now)
     turns.pass();
     if (would_know)
         turns.nobody_waits();
-    else if (turns.should_probe(terms))
+    else if (turns.should_probe(terms) && !backend_.queue().is_probing(to.claim))
         backend_.queue().probe_waiters(to.claim, now);
     lingered ? report_.resumed() : report_.handed_over();
     install(next, granted, fence, now);

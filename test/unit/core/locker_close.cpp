@@ -304,6 +304,27 @@ BOOST_AUTO_TEST_CASE(a_pending_probe_prolongs_transfers)
     BOOST_TEST(calls() == "leave open A, release A");
 }
 
+// Waits with different limits reach the time to ask at different numbers of turns.
+BOOST_AUTO_TEST_CASE(only_one_probe_is_pending)
+{
+    for (std::uint64_t tag = 1; tag <= 4; ++tag) {
+        usual.handoff_limit = 4 * tag - 4;
+        acquire(tag, "A", holdfast::forever);
+    }
+    slot_id lease = granted();
+    calls();
+    store.probes_take_time = true;
+    for (int i = 0; i < 2; ++i) {
+        locker.drop(lease, now);
+        lease = handed_over();
+    }
+    BOOST_TEST(calls() == "transfer A, probe waiters A, transfer A");
+    store.end_probe(1, true);
+    locker.wake(now);
+    locker.drop(lease, now);
+    BOOST_TEST(calls() == "transfer A");
+}
+
 BOOST_AUTO_TEST_CASE(transfers_end_when_other_processes_wait)
 {
     usual.handoff_limit = 1;
