@@ -56,9 +56,10 @@ std::string reply_to_login(input& in)
 struct search final : redis::primary_search_owner {
     redis::sentinel_settings settings{};
     std::optional<redis::primary_search> under_test;
+    const bool has_password;
     bool asking = false;
 
-    explicit search(bool logs_in)
+    explicit search(bool logs_in) : has_password(logs_in)
     {
         settings.service = "mymaster";
         for (std::size_t i = 0; i < sentinels; ++i) {
@@ -87,11 +88,12 @@ struct search final : redis::primary_search_owner {
         asking = false;
     }
 
-    static void check_reason(const redis::failure& why)
+    void check_reason(const redis::failure& why) const
     {
         check(why.code.failed() && why.text.size() <= 1'000, "a failure has a short reason");
         check(is_loggable(why.text), "a reason can be logged");
-        check(why.text.find(secret) == std::string::npos, "no reason holds the password");
+        check(!has_password || why.text.find(secret) == std::string::npos,
+            "no reason holds the password");
     }
 };
 
@@ -123,7 +125,7 @@ void run_once(search& s, input& in, bool logs_in, core::time_point& now)
             s.under_test->settle(now);
     }
     if (s.asking) { // as the connection to the node does
-        search::check_reason(s.under_test->why_not());
+        s.check_reason(s.under_test->why_not());
         s.under_test->stop();
         s.asking = false;
     }

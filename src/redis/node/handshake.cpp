@@ -364,17 +364,9 @@ handshake::outcome handshake::on_try(reply answer, std::string_view command)
         "a lease needs " + std::string(command) + ": " + without_secrets(text).text);
 }
 
-// Some servers repeat text that they did not understand, which may be a password.
 failure handshake::without_secrets(std::string_view error_text) const
 {
-    std::string text(error_text);
-    if (const std::string& secret = login_.password; !secret.empty()) {
-        constexpr std::string_view instead = "(hidden)";
-        for (std::size_t at = text.find(secret); at != std::string::npos;
-             at = text.find(secret, at + instead.size()))
-            text.replace(at, secret.size(), instead);
-    }
-    return failure_of(text);
+    return failure_of(error_text, login_.password);
 }
 
 handshake::outcome handshake::fail(errc code, std::string text)

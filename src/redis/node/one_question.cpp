@@ -43,6 +43,7 @@ void one_question::opened(core::time_point now)
         resp::append_command(bytes, {"AUTH", login.password});
     else if (logging_in_)
         resp::append_command(bytes, {"AUTH", login.user, login.password});
+    secret_ = std::move(login.password);
     output_.append(bytes);
     output_.append(command_);
 }
@@ -85,6 +86,8 @@ void one_question::on_reply(reply answer, core::time_point now)
         return;
     }
     stop();
+    if (const resp::value& v = answer.front(); v.kind == resp::value_kind::error)
+        return owner_.on_error(v.text, failure_of(v.text, secret_), now);
     owner_.on_answer(answer, now);
 }
 

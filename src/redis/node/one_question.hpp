@@ -21,9 +21,11 @@ public:
     // there is none. An exception means that the program has none, and the
     // question fails.
     virtual credentials login() = 0;
-    // The question has ended with this answer, which may be an error; valid
-    // during the call.
+    // The question has ended with this answer; valid during the call.
     virtual void on_answer(reply answer, core::time_point now) = 0;
+    // The question has ended with an error of the server; `text` is valid during the call, and
+    // `why` has a harmless part of it.
+    virtual void on_error(std::string_view text, failure why, core::time_point now) = 0;
     // It has ended without an answer.
     virtual void on_failed(failure why, core::time_point now) = 0;
     // The stream of a question that had ended is closed.
@@ -76,6 +78,7 @@ private:
     bool closing_ = false;  // a question has ended, and its stream is not closed yet
     bool outdated_ = false; // the open stream is that of an earlier question
     bool logging_in_ = false;
+    std::string secret_; // the password of the open stream
     core::time_point end_ = core::never;
     inbox inbox_;
     core::output_buffer output_;

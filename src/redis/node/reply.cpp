@@ -38,6 +38,17 @@ bool begins_with_word(std::string_view text, std::string_view word)
            (text.size() == word.size() || text[word.size()] == ' ' || text[word.size()] == ':');
 }
 
+// Some servers repeat text that they did not understand, which may be a password.
+std::string without(std::string_view text, std::string_view secret)
+{
+    constexpr std::string_view instead = "(hidden)";
+    std::string out(text);
+    for (std::size_t at = secret.empty() ? out.npos : out.find(secret); at != out.npos;
+         at = out.find(secret, at + instead.size()))
+        out.replace(at, secret.size(), instead);
+    return out;
+}
+
 } // namespace
 
 vote vote_of(reply answer) noexcept
@@ -129,9 +140,10 @@ std::string printable(std::string_view text)
     return out;
 }
 
-failure failure_of(std::string_view error_text)
+failure failure_of(std::string_view error_text, std::string_view secret)
 {
-    std::string_view harmless = error_text.substr(0, error_text.find("with args"));
+    const std::string text = without(error_text, secret);
+    std::string_view harmless = std::string_view(text).substr(0, text.find("with args"));
     while (harmless.ends_with(' ') || harmless.ends_with(','))
         harmless.remove_suffix(1);
     return {meaning_of(error_text), printable(harmless)};

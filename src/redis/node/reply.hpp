@@ -50,8 +50,9 @@ bool disqualifies(errc reason) noexcept;
 // The text of the node, shortened, with everything but printable ASCII escaped.
 std::string printable(std::string_view text);
 
-// Omits the arguments that some servers repeat: they may contain a token or a password.
-failure failure_of(std::string_view error_text);
+// Omits the arguments that some servers repeat: they may contain a token or a password. Hides
+// `secret` wherever it occurs, unless it is empty.
+failure failure_of(std::string_view error_text, std::string_view secret = {});
 // Why a stream could not be opened, or broke.
 failure failure_of(const error_code& why);
 

@@ -34,10 +34,6 @@ void sentinel_query::stop() noexcept
 void sentinel_query::on_answer(reply answer, core::time_point now)
 {
     const resp::value& v = answer.front();
-    if (v.kind == resp::value_kind::error && v.text.starts_with("ERR unknown command"))
-        return on_failed({errc::misconfigured_node, "it is no sentinel"}, now);
-    if (v.kind == resp::value_kind::error)
-        return on_failed(failure_of(v.text), now);
     if (v.kind == resp::value_kind::null)
         return on_failed({errc::misconfigured_node, "it knows no service " + service_}, now);
     std::int64_t port = 0;
@@ -48,6 +44,13 @@ void sentinel_query::on_answer(reply answer, core::time_point now)
         .host = std::string(answer[1].text), .port = static_cast<std::uint16_t>(port), .path = {}};
     state_ = state::answered;
     owner_.on_settled(now);
+}
+
+void sentinel_query::on_error(std::string_view text, failure why, core::time_point now)
+{
+    if (text.starts_with("ERR unknown command"))
+        return on_failed({errc::misconfigured_node, "it is no sentinel"}, now);
+    on_failed(std::move(why), now);
 }
 
 void sentinel_query::on_failed(failure why, core::time_point now)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace holdfast::redis {
 
@@ -45,6 +46,7 @@ private:
     // question_owner
     credentials login() override { return sentinel_.login ? sentinel_.login() : credentials{}; }
     void on_answer(reply answer, core::time_point now) override;
+    void on_error(std::string_view text, failure why, core::time_point now) override;
     void on_failed(failure why, core::time_point now) override;
 
     const sentinel& sentinel_;

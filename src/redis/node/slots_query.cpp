@@ -44,13 +44,15 @@ credentials slots_query::login()
 
 void slots_query::on_answer(reply answer, core::time_point now)
 {
-    const resp::value& v = answer.front();
-    if (v.kind != resp::value_kind::error)
-        return owner_.on_slots(answer, now);
-    if (v.text.starts_with("ERR This instance has cluster support disabled") ||
-        v.text.starts_with("ERR unknown command"))
+    owner_.on_slots(answer, now);
+}
+
+void slots_query::on_error(std::string_view text, failure why, core::time_point now)
+{
+    if (text.starts_with("ERR This instance has cluster support disabled") ||
+        text.starts_with("ERR unknown command"))
         return on_failed({errc::misconfigured_node, "it is no member of a cluster"}, now);
-    on_failed(failure_of(v.text), now);
+    on_failed(std::move(why), now);
 }
 
 } // namespace holdfast::redis

@@ -6,6 +6,7 @@
 #include "redis/node/reply.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace holdfast::redis {
 
@@ -44,6 +45,7 @@ private:
     // question_owner
     credentials login() override;
     void on_answer(reply answer, core::time_point now) override;
+    void on_error(std::string_view text, failure why, core::time_point now) override;
     void on_failed(failure why, core::time_point now) override
     {
         owner_.on_no_slots(std::move(why), now);

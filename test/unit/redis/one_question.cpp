@@ -36,6 +36,10 @@ struct question_fixture : question_owner {
     {
         heard += "answer " + std::string(answer.front().text) + "; ";
     }
+    void on_error(std::string_view, failure why, core::time_point) override
+    {
+        heard += "error " + why.text + "; ";
+    }
     void on_failed(failure why, core::time_point) override { heard += "no: " + why.text + "; "; }
     void on_closed(core::time_point) override { heard += "closed; "; }
 
@@ -99,6 +103,16 @@ BOOST_AUTO_TEST_CASE(does_not_repeat_a_refused_login)
     question.opened(now);
     BOOST_TEST(told() == "no: the program gave no credentials; ");
     BOOST_TEST(question.output() == "");
+}
+
+// A proxy may send answers of its own, so that the error about the login comes last.
+BOOST_AUTO_TEST_CASE(no_error_repeats_the_password)
+{
+    known = {.user = "u", .password = "s3cret"};
+    ask();
+    question.opened(now);
+    receive("+OK\r\n-ERR AUTH u s3cret s3cret?\r\n");
+    BOOST_TEST(told() == "error ERR AUTH u (hidden) (hidden)?; ");
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_stream_ends_the_question)

@@ -140,6 +140,17 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_echoed_are_left_out)
     BOOST_TEST(f.text == "ERR unknown command 'EVALSHA'");
 }
 
+BOOST_AUTO_TEST_CASE(a_secret_is_hidden)
+{
+    BOOST_TEST(failure_of("ERR no s3cret", "s3cret").text == "ERR no (hidden)");
+    BOOST_TEST(failure_of("ERR aaa", "a").text == "ERR (hidden)(hidden)(hidden)");
+    BOOST_TEST(failure_of("ERR no", "").text == "ERR no");
+    // Escapes do not reveal it, nor does the limit of the length.
+    BOOST_TEST(failure_of("ERR x\ny", "x\ny").text == "ERR (hidden)");
+    const failure f = failure_of("ERR " + std::string(150, '.') + "s3cret", "s3cret");
+    BOOST_TEST(f.text.find("s3") == f.text.npos);
+}
+
 // An error may exclude all queues of a node for good, or only that of one resource.
 BOOST_AUTO_TEST_CASE(errors_of_queues)
 {
