@@ -19,6 +19,22 @@ namespace {
 // The most requests under way to a node for one claim, however often the node pushes.
 constexpr unsigned most_open = 16;
 
+// Whether the answers to such requests end the stage.
+constexpr bool decides(stage now, request_kind kind) noexcept
+{
+    switch (kind) {
+    case request_kind::acquire:
+    case request_kind::confirm:
+    case request_kind::write_back:
+        return now == stage::asking;
+    case request_kind::remove:
+    case request_kind::hand_off:
+        return now == stage::releasing;
+    default:
+        return false;
+    }
+}
+
 } // namespace
 
 claim_id life_cycle::begin(std::uint64_t tag, std::string_view resource,
@@ -42,7 +58,7 @@ void life_cycle::open_round(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     c.stage = stage::asking;
-    c.late = 0;
+    c.late.reset();
     c.round_began = now;
     parts_.queue.stop_waiting(c);
     parts_.rounds.open(id, now);
@@ -71,7 +87,7 @@ void life_cycle::release(claim_id id, time_point now)
     claim& c = claims_[id];
     assert(c.stage == stage::held);
     c.stage = stage::releasing;
-    c.late = 0;
+    c.late.reset();
     if (c.queue.others_first)
         parts_.hints.contention.note_doubt(c.hash, now);
     clean(id, now);
@@ -234,20 +250,24 @@ void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_po
     });
 }
 
-void life_cycle::on_sent_late(claim_id id, bool again, time_point now)
+void life_cycle::on_sent_late(std::size_t node, const request& r, time_point now)
 {
+    const claim_id id = r.reference;
     claim* const c = claims_.find(id);
     if (c == nullptr)
         return;
     claims_.leave_longer(id, std::max(c->params.ttl, queue_ttl), now);
-    if (again)
+    if (r.by_text || r.follows)
         return;
     if (c->stage == stage::queued && c->queue.answer_due) {
         claims_.wake_at(id, now + parts_.nodes.timeout(c->params.ttl));
         return;
     }
     // A minority that is slow to accept our requests does not extend the time.
-    if (++c->late != blocking(c->keys.size()))
+    if (!decides(c->stage, r.kind) || c->late.test(node))
+        return;
+    c->late.set(node);
+    if (c->late.count() != blocking(c->keys.size()))
         return;
     if (c->stage == stage::asking) {
         c->round_began = now;

@@ -56,7 +56,7 @@ public:
     void on_taken_away(std::string_view token, std::size_t node, core::time_point now);
     // A request of the claim was sent late: the ttl of what it stores on a node counts from then
     // on, and the timeout too, unless it only repeats or follows an earlier request.
-    void on_sent_late(core::claim_id id, bool again, core::time_point now);
+    void on_sent_late(std::size_t node, const request& r, core::time_point now);
     void on_ready(std::size_t node, core::time_point now);
     void on_down(std::size_t node, core::time_point now);
 

@@ -141,7 +141,7 @@ bool reply_router::say_again(std::size_t node, const request& r, time_point now)
     }
 }
 
-void reply_router::on_sent_late(std::size_t, const request& r, time_point now)
+void reply_router::on_sent_late(std::size_t node, const request& r, time_point now)
 {
     switch (r.kind) {
     case request_kind::renew:
@@ -160,7 +160,7 @@ void reply_router::on_sent_late(std::size_t, const request& r, time_point now)
     default:
         if (is_for_people(r.kind))
             return;
-        return life_.on_sent_late(r.reference, r.by_text || r.follows, now);
+        return life_.on_sent_late(node, r, now);
     }
 }
 

@@ -20,7 +20,7 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     asked_again_at = core::never;
     reported = core::long_ago;
     stage = claim_stage::asking;
-    late = 0;
+    late.reset();
     ends_turns = false;
     look = {};
 }

@@ -5,6 +5,7 @@
 #include "redis/claim/node_keys.hpp"
 #include "redis/claim/queue_place.hpp"
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -75,8 +76,8 @@ public:
     core::time_point asked_again_at = core::never; // the nodes that have refused
     core::time_point reported = core::long_ago;    // the validity that was reported to the locker
     claim_stage stage = claim_stage::asking;       // written only by life_cycle
-    std::uint8_t late = 0;                         // requests of this stage that were sent late
-    bool ends_turns = false; // its release ends the turns of this process: their time is up
+    std::bitset<max_nodes> late; // nodes to which requests that decide this stage were sent late
+    bool ends_turns = false;     // its release ends the turns of this process: their time is up
     waiter_look look;
 
 private:

@@ -318,4 +318,26 @@ BOOST_AUTO_TEST_CASE(a_deletion_that_follows_a_refusal_late_does_not_extend_a_re
     release_after("OOM command not allowed");
 }
 
+// Only deletions decide a release. A look for waiters to the same node is not counted, too.
+BOOST_AUTO_TEST_CASE(a_look_that_is_sent_late_does_not_extend_a_release)
+{
+    for (std::size_t slow = 0; slow < 4; ++slow) { // one of them has the queue
+        model_cluster c(4);
+        c.run();
+        const auto id = c.acquire(7);
+        for (model_node& each : c.nodes)
+            each.silent = true;
+        c.nodes[slow].deaf = true;
+        c.core->queue().probe_waiters(id, c.now);
+        c.core->release(id, c.now);
+        c.run();
+        c.now += 15ms;
+        c.nodes[slow].deaf = false;
+        c.pass(34ms);
+        BOOST_TEST(c.events() == "");
+        c.pass(1ms);
+        BOOST_TEST(c.events() == "7 unconfirmed");
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
