@@ -190,7 +190,8 @@ void session::judge_facts(time_point now)
     begin_settings(too_weak);
 }
 
-// Of this connection alone. The statements look rows up by their key, however many there are.
+// Of this connection alone. The statements look rows up by their key, however many there are, and
+// are planned once.
 void session::begin_settings(bool commit_synchronously)
 {
     const auto limit =
@@ -199,7 +200,8 @@ void session::begin_settings(bool commit_synchronously)
                        std::to_string(limit) +
                        "ms'; SET default_transaction_isolation = 'read committed'; "
                        "SET enable_seqscan = off; SET enable_hashjoin = off; "
-                       "SET enable_mergejoin = off";
+                       "SET enable_mergejoin = off; SET jit = off; "
+                       "SET plan_cache_mode = force_generic_plan";
     if (commit_synchronously)
         text += "; SET synchronous_commit = on";
     ask(step::settings, {.how = query::kind::plain, .text = std::move(text)});

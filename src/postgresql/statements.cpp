@@ -21,10 +21,11 @@ bool is_name(std::string_view part)
 }
 
 // {t}: the table. {now}: the time in microseconds since the epoch. {first of h}, {ahead of h for
-// a}: who is the first that waits for the row h, and how many wait before the owner of a or f.
+// r}: who is the first that waits for the row h, and how many wait before the owner of r or f.
 // {lock}: of the rows. Rows are locked in the order of their names, so that statements do not block
 // each other crosswise. The lock is that of an update that changes no key, which a guard does not
-// block; a grant changes a key, which it does. The first waiter tells a holder that wishes it.
+// block; a grant changes a key, which it does. The first waiter tells a holder that wishes it. What
+// is found is put together by grouping (r), because a join of two lists would take quadratic time.
 constexpr std::string_view want_text = R"(WITH d AS MATERIALIZED (
     SELECT c.us, c.us <= $5::bigint AS in_time FROM (SELECT {now} AS us) c),
 a AS MATERIALIZED (
@@ -54,7 +55,7 @@ u AS (
                 AND f.owner = coalesce({first of h}, f.owner) AS turn,
             clock_timestamp() + f.ttl * interval '1 microsecond' AS until, {now} AS us) w)
     FROM f WHERE h.resource = f.resource
-    RETURNING f.n, h.owner = f.owner AS granted, h.owner AS holder, h.token, h.token_end,
+    RETURNING h.resource, h.owner = f.owner AS granted, h.owner AS holder, h.token, h.token_end,
         h.expires_at, {ahead of h for f} AS ahead),
 i AS (
     INSERT INTO {t} AS h (resource, owner, token, token_end, expires_at)
@@ -63,22 +64,33 @@ i AS (
     FROM a CROSS JOIN d WHERE d.in_time AND (SELECT count(*) FROM u) >= 0
         AND NOT EXISTS (SELECT 1 FROM {t} s WHERE s.resource = a.resource)
     ORDER BY a.resource ON CONFLICT (resource) DO NOTHING
-    RETURNING h.resource, h.token, h.token_end)
-SELECT a.n, CASE WHEN u.granted OR i.resource IS NOT NULL THEN 'g'
-        WHEN u.n IS NOT NULL THEN CASE WHEN a.queues THEN 'q' ELSE 'r' END
+    RETURNING h.resource, h.token, h.token_end),
+r AS (
+    SELECT resource, max(n) AS n, max(owner) AS owner, bool_or(queues) AS queues,
+        bool_or(granted) AS granted, max(holder) AS holder, max(token) AS token,
+        max(token_end) AS token_end, max(expires_at) AS expires_at, max(ahead) AS ahead
+    FROM (SELECT resource, n, owner, queues, NULL::boolean AS granted, NULL::text AS holder,
+            NULL::bigint AS token, NULL::bigint AS token_end, NULL::timestamptz AS expires_at,
+            NULL::bigint AS ahead FROM a
+        UNION ALL SELECT resource, NULL, NULL, NULL, granted, holder, token, token_end,
+            expires_at, ahead FROM u
+        UNION ALL SELECT resource, NULL, NULL, NULL, true, NULL, token, token_end, NULL, NULL
+            FROM i) s
+    GROUP BY resource)
+SELECT r.n, CASE WHEN r.granted THEN 'g'
+        WHEN r.granted IS NOT NULL THEN CASE WHEN r.queues THEN 'q' ELSE 'r' END
         WHEN NOT d.in_time THEN 't'
-        WHEN h.resource IS NOT NULL AND NOT a.queues AND h.owner <> a.owner
+        WHEN h.resource IS NOT NULL AND NOT r.queues AND h.owner <> r.owner
             AND NOT (h.expires_at <= clock_timestamp()
-                AND a.owner = coalesce({first of h}, a.owner)) THEN 'r'
+                AND r.owner = coalesce({first of h}, r.owner)) THEN 'r'
         ELSE 'l' END,
-    d.us, coalesce(u.token, i.token), coalesce(u.token_end, i.token_end),
-    CASE WHEN u.n IS NULL THEN {ahead of h for a} ELSE u.ahead END,
-    (extract(epoch FROM coalesce(u.expires_at, h.expires_at) - clock_timestamp())
+    d.us, r.token, r.token_end,
+    CASE WHEN r.granted IS NULL THEN {ahead of h for r} ELSE r.ahead END,
+    (extract(epoch FROM coalesce(r.expires_at, h.expires_at) - clock_timestamp())
         * 1000000)::bigint,
-    CASE WHEN a.queues AND u.ahead = 0 AND NOT u.granted AND right(u.holder, 2) = '{watching}'
-        THEN pg_notify(split_part(u.holder, '@', 2), u.holder)::text END
-FROM a CROSS JOIN d LEFT JOIN u ON u.n = a.n LEFT JOIN i ON i.resource = a.resource
-    LEFT JOIN {t} h ON h.resource = a.resource)";
+    CASE WHEN r.queues AND r.ahead = 0 AND NOT r.granted AND right(r.holder, 2) = '{watching}'
+        THEN pg_notify(split_part(r.holder, '@', 2), r.holder)::text END
+FROM r CROSS JOIN d LEFT JOIN {t} h ON h.resource = r.resource AND r.granted IS NULL)";
 
 // The resource goes to the first whose place is good for a little longer, with the end that the
 // place has. A waiter whose name has an address is told.
@@ -107,14 +119,21 @@ u AS (
                     AND q.until > clock_timestamp() + interval '100 milliseconds'
                 ORDER BY q.k LIMIT 1) x ON true)
     FROM f WHERE h.resource = f.resource
-    RETURNING f.n, f.had, h.owner AS next, h.token, h.token_end)
-SELECT a.n, CASE WHEN u.had THEN 'f' WHEN u.n IS NOT NULL THEN 'w'
-        WHEN h.resource IS NULL OR NOT (h.owner = a.owner OR a.owner = ANY (h.waiters)) THEN 'n'
+    RETURNING h.resource, f.had, h.owner AS next, h.token, h.token_end),
+r AS (
+    SELECT resource, max(n) AS n, max(owner) AS owner, bool_or(had) AS had, max(next) AS next,
+        max(token) AS token, max(token_end) AS token_end
+    FROM (SELECT resource, n, owner, NULL::boolean AS had, NULL::text AS next,
+            NULL::bigint AS token, NULL::bigint AS token_end FROM a
+        UNION ALL SELECT resource, NULL, NULL, had, next, token, token_end FROM u) s
+    GROUP BY resource)
+SELECT r.n, CASE WHEN r.had THEN 'f' WHEN r.had IS NOT NULL THEN 'w'
+        WHEN h.resource IS NULL OR NOT (h.owner = r.owner OR r.owner = ANY (h.waiters)) THEN 'n'
         ELSE 'l' END,
-    CASE WHEN u.had AND strpos(u.next, '@') > 0
-        THEN pg_notify(split_part(u.next, '@', 2),
-            u.next || ' ' || u.token || ' ' || u.token_end)::text END
-FROM a LEFT JOIN u ON u.n = a.n LEFT JOIN {t} h ON h.resource = a.resource)";
+    CASE WHEN r.had AND strpos(r.next, '@') > 0
+        THEN pg_notify(split_part(r.next, '@', 2),
+            r.next || ' ' || r.token || ' ' || r.token_end)::text END
+FROM r LEFT JOIN {t} h ON h.resource = r.resource AND r.had IS NULL)";
 
 constexpr std::string_view renew_text = R"(WITH a AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::text[], $3::bigint[])
@@ -125,12 +144,17 @@ f AS MATERIALIZED (
     ORDER BY h.resource {lock}),
 u AS (
     UPDATE {t} h SET expires_at = clock_timestamp() + f.ttl * interval '1 microsecond'
-    FROM f WHERE h.resource = f.resource RETURNING f.n, EXISTS (
+    FROM f WHERE h.resource = f.resource RETURNING h.resource, EXISTS (
         SELECT 1 FROM unnest(h.waiters_until) AS q(until) WHERE q.until > clock_timestamp())
-        AS others_wait)
-SELECT a.n, CASE WHEN u.others_wait THEN 'o' WHEN u.n IS NOT NULL THEN 'k'
-    WHEN h.owner = a.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
-FROM a LEFT JOIN u ON u.n = a.n LEFT JOIN {t} h ON h.resource = a.resource)";
+        AS others_wait),
+r AS (
+    SELECT resource, max(n) AS n, max(owner) AS owner, bool_or(others_wait) AS others_wait
+    FROM (SELECT resource, n, owner, NULL::boolean AS others_wait FROM a
+        UNION ALL SELECT resource, NULL, NULL, others_wait FROM u) s
+    GROUP BY resource)
+SELECT r.n, CASE WHEN r.others_wait THEN 'o' WHEN r.others_wait IS NOT NULL THEN 'k'
+    WHEN h.owner = r.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
+FROM r LEFT JOIN {t} h ON h.resource = r.resource AND r.others_wait IS NULL)";
 
 constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
@@ -176,7 +200,7 @@ std::string with(std::string_view text, const std::string& table, std::string_vi
         return ahead;
     };
     put("{first of h}", first_of_h);
-    put("{ahead of h for a}", for_one("a"));
+    put("{ahead of h for r}", for_one("r"));
     put("{ahead of h for f}", for_one("f"));
     put("{now}", now);
     put("{watching}", sql::watching);
