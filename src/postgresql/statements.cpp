@@ -26,6 +26,7 @@ bool is_name(std::string_view part)
 // each other crosswise. The lock is that of an update that changes no key, which a guard does not
 // block; a grant changes a key, which it does. The first waiter tells a holder that wishes it. What
 // is found is put together by grouping (r), because a join of two lists would take quadratic time.
+// OFFSET 0: a row that was found is not looked up again.
 constexpr std::string_view want_text = R"(WITH d AS MATERIALIZED (
     SELECT c.us, c.us <= $5::bigint AS in_time FROM (SELECT {now} AS us) c),
 a AS MATERIALIZED (
@@ -61,7 +62,7 @@ i AS (
     INSERT INTO {t} AS h (resource, owner, token, token_end, expires_at)
     SELECT a.resource, a.owner, d.us - 1023, d.us,
         clock_timestamp() + a.ttl * interval '1 microsecond'
-    FROM a CROSS JOIN d WHERE d.in_time AND (SELECT count(*) FROM u) >= 0
+    FROM a CROSS JOIN d WHERE d.in_time AND (SELECT count(*) FROM u) < (SELECT count(*) FROM a)
         AND NOT EXISTS (SELECT 1 FROM {t} s WHERE s.resource = a.resource)
     ORDER BY a.resource ON CONFLICT (resource) DO NOTHING
     RETURNING h.resource, h.token, h.token_end),
@@ -90,7 +91,8 @@ SELECT r.n, CASE WHEN r.granted THEN 'g'
         * 1000000)::bigint,
     CASE WHEN r.queues AND r.ahead = 0 AND NOT r.granted AND right(r.holder, 2) = '{watching}'
         THEN pg_notify(split_part(r.holder, '@', 2), r.holder)::text END
-FROM r CROSS JOIN d LEFT JOIN {t} h ON h.resource = r.resource AND r.granted IS NULL)";
+FROM r CROSS JOIN d LEFT JOIN LATERAL (
+    SELECT * FROM {t} s WHERE s.resource = r.resource AND r.granted IS NULL OFFSET 0) h ON true)";
 
 // The resource goes to the first whose place is good for a little longer, with the end that the
 // place has. A waiter whose name has an address is told.
@@ -115,7 +117,7 @@ u AS (
                 {now} AS us) w
             LEFT JOIN LATERAL (SELECT q.owner, q.until, q.k::int AS k
                 FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)
-                WHERE w.had AND q.owner <> f.owner
+                WHERE w.had AND h.waiters <> '{}' AND q.owner <> f.owner
                     AND q.until > clock_timestamp() + interval '100 milliseconds'
                 ORDER BY q.k LIMIT 1) x ON true)
     FROM f WHERE h.resource = f.resource
@@ -133,7 +135,8 @@ SELECT r.n, CASE WHEN r.had THEN 'f' WHEN r.had IS NOT NULL THEN 'w'
     CASE WHEN r.had AND strpos(r.next, '@') > 0
         THEN pg_notify(split_part(r.next, '@', 2),
             r.next || ' ' || r.token || ' ' || r.token_end)::text END
-FROM r LEFT JOIN {t} h ON h.resource = r.resource AND r.had IS NULL)";
+FROM r LEFT JOIN LATERAL (
+    SELECT * FROM {t} s WHERE s.resource = r.resource AND r.had IS NULL OFFSET 0) h ON true)";
 
 constexpr std::string_view renew_text = R"(WITH a AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::text[], $3::bigint[])
@@ -154,7 +157,8 @@ r AS (
     GROUP BY resource)
 SELECT r.n, CASE WHEN r.others_wait THEN 'o' WHEN r.others_wait IS NOT NULL THEN 'k'
     WHEN h.owner = r.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
-FROM r LEFT JOIN {t} h ON h.resource = r.resource AND r.others_wait IS NULL)";
+FROM r LEFT JOIN LATERAL (
+    SELECT * FROM {t} s WHERE s.resource = r.resource AND r.others_wait IS NULL OFFSET 0) h ON true)";
 
 constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
@@ -179,8 +183,9 @@ constexpr std::string_view create_text = R"(CREATE TABLE IF NOT EXISTS {t} (
 
 constexpr std::string_view now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 constexpr std::string_view first_of_h =
-    "(SELECT q.owner FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
-    " WHERE q.until > clock_timestamp() ORDER BY q.k LIMIT 1)";
+    "CASE WHEN h.waiters <> '{}' THEN (SELECT q.owner"
+    " FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
+    " WHERE q.until > clock_timestamp() ORDER BY q.k LIMIT 1) END";
 constexpr std::string_view ahead_of_h =
     "CASE WHEN {x}.owner = ANY (h.waiters) THEN (SELECT count(*)"
     " FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
