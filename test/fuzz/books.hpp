@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,7 @@ public:
     core::time_point deadline{};            // of the attempt, or of the release
     core::time_point told = core::long_ago; // the validity that the backend reported
     std::size_t nodes = 0, refusals = 0, deletions = 0, found_alone = 0;
+    std::set<std::size_t> late; // nodes that accepted the deletion of its release late
     bool removal_seen = false;
     bool queued = false; // it is or was in a queue
     // True if the library's view is not known exactly: a connection was closed between several

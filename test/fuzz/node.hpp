@@ -44,6 +44,7 @@ public:
     bool others_listen = false; // the clients of other processes have subscribed
     bool ever_disconnected = false;
     std::function<void(command&)> on_queued;
+    std::function<void(const command&, core::duration waited)> on_sent; // its last byte; optional
     std::function<void()> on_closed;
     std::function<void(std::span<const resp::value>)> on_push;
     std::function<void(const command&, std::span<const resp::value>)> on_reply;
@@ -115,8 +116,11 @@ public:
         const std::size_t n = std::min(most, link->output().size());
         link->written(n, now);
         for (command& c : unanswered_) {
-            if (c.end > written_ && c.end <= written_ + n)
-                c.queued = now;
+            if (c.end <= written_ || c.end > written_ + n)
+                continue;
+            if (on_sent)
+                on_sent(c, now - c.queued);
+            c.queued = now;
         }
         written_ += n;
         seen_ -= n;

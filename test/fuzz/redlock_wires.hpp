@@ -43,6 +43,9 @@ struct redlock_wires {
             n.on_queued = [this, i](node::command& c) {
                 on_queued(i, c);
             };
+            n.on_sent = [this, i](const node::command& c, core::duration waited) {
+                on_sent(i, c, waited);
+            };
             n.on_push = [this, i](redis::reply push) {
                 on_push(i, push);
             };
@@ -102,6 +105,18 @@ struct redlock_wires {
                 "the core looks for waiters only when asked to");
             looks[at].push_back(looking);
         }
+    }
+
+    // Time runs from when the bytes are sent, but a minority of late nodes does not extend it.
+    void on_sent(std::size_t at, const node::command& c, core::duration waited)
+    {
+        if (waited <= 1ms || c.text[0] != "EVALSHA" ||
+            !(calls(c.text, redis::release_script) || calls(c.text, redis::pass_on_script)))
+            return;
+        claim_book* const b = find(argument(c.text, 0));
+        if (b != nullptr && b->now == stage::releasing && b->late.insert(at).second &&
+            b->late.size() == redis::blocking(nodes.size()))
+            b->deadline = now + redlock.patience(b->terms.ttl);
     }
 
     static std::string queue_of(const std::string& resource)
