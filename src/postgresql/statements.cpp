@@ -158,7 +158,8 @@ r AS (
 SELECT r.n, CASE WHEN r.others_wait THEN 'o' WHEN r.others_wait IS NOT NULL THEN 'k'
     WHEN h.owner = r.owner AND h.expires_at > clock_timestamp() THEN 'l' ELSE 'x' END
 FROM r LEFT JOIN LATERAL (
-    SELECT * FROM {t} s WHERE s.resource = r.resource AND r.others_wait IS NULL OFFSET 0) h ON true)";
+    SELECT * FROM {t} s WHERE s.resource = r.resource AND r.others_wait IS NULL OFFSET 0) h
+    ON true)";
 
 constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
