@@ -14,6 +14,7 @@ using sql::action;
 using sql::finding;
 
 constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::size_t longest_address = 63; // of a channel
 
 void add_hex(std::string& to, std::string_view bytes)
 {
@@ -22,6 +23,29 @@ void add_hex(std::string& to, std::string_view bytes)
         to += digits[byte >> 4u];
         to += digits[byte & 15u];
     }
+}
+
+// An array of one text, whatever that is: a person may have written it into the table.
+std::string quoted(std::string_view text)
+{
+    std::string made = "{\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            made += '\\';
+        made += c;
+    }
+    return made + "\"}";
+}
+
+std::vector<std::string> words_in(std::string_view text)
+{
+    std::vector<std::string> all;
+    while (!text.empty()) {
+        const auto end = std::min(text.find(' '), text.size());
+        all.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return all;
 }
 
 template <class Add>
@@ -79,6 +103,29 @@ std::optional<sql::token_block> tokens_in(std::string_view first, std::string_vi
     return sql::token_block{static_cast<std::uint64_t>(*low), static_cast<std::uint64_t>(*high)};
 }
 
+std::optional<std::string> bytes_in(std::string_view hex)
+{
+    std::string bytes;
+    bytes.reserve(hex.size() / 2);
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        const auto high = digits.find(hex[i]), low = digits.find(hex[i + 1]);
+        if (high == digits.npos || low == digits.npos)
+            return std::nullopt;
+        bytes += static_cast<char>(high << 4u | low);
+    }
+    if (hex.size() % 2 != 0)
+        return std::nullopt;
+    return bytes;
+}
+
+// Leases are not longer than a century, wherever a row comes from.
+core::duration time_in(std::string_view microseconds)
+{
+    constexpr std::int64_t century = 100LL * 366 * 86'400 * 1'000'000;
+    return std::chrono::microseconds(
+        std::clamp(number_in(microseconds).value_or(0), -century, century));
+}
+
 // The columns that only `want` has.
 bool read_want(sql::row& to, std::int64_t& clock, std::size_t i, const result& table)
 {
@@ -96,10 +143,7 @@ bool read_want(sql::row& to, std::int64_t& clock, std::size_t i, const result& t
     if (to.what != finding::queued && to.what != finding::refused)
         return true;
     to.ahead = number_in(table.text(i, 5)).value_or(sql::row::no_place);
-    // Leases are not longer than a century, wherever this row comes from.
-    constexpr std::int64_t century = 100LL * 366 * 86'400 * 1'000'000;
-    const auto free_in = number_in(table.text(i, 6)).value_or(0);
-    to.free_in = std::chrono::microseconds(std::clamp(free_in, -century, century));
+    to.free_in = time_in(table.text(i, 6));
     return true;
 }
 
@@ -144,6 +188,27 @@ std::vector<std::string> parameters_of(const sql::statement& what)
     return all;
 }
 
+std::vector<std::string> parameters_of(const sql::question& what)
+{
+    using kind = sql::question::kind;
+    switch (what.what) {
+    case kind::page:
+        return {bytes_text(what.resource), bytes_text(what.end)};
+    case kind::take: {
+        // The statement takes arrays.
+        const sql::entry one{.resource = what.resource, .owner = what.owner};
+        auto all = parameters_of({.what = action::give_back, .entries = {&one, 1}});
+        all[1] = quoted(what.owner);
+        all.push_back(what.address.empty() ? "-" : std::string(what.address));
+        return all;
+    }
+    case kind::tell:
+        return {std::string(what.address), std::string(what.owner)};
+    default:
+        return {bytes_text(what.resource)};
+    }
+}
+
 std::optional<sql::answer> answer_in(action what, std::size_t entries, const result& table)
 {
     const std::size_t columns = what == action::want ? 8 : what == action::renew ? 2 : 3;
@@ -165,6 +230,41 @@ std::optional<sql::answer> answer_in(action what, std::size_t entries, const res
     return all;
 }
 
+std::optional<sql::reply> reply_in(sql::question::kind what, const result& table)
+{
+    using kind = sql::question::kind;
+    sql::reply found;
+    if (what == kind::tell)
+        return found;
+    if (what == kind::take) {
+        if (table.columns() != 4 || table.rows() != 1)
+            return std::nullopt;
+        const auto done = finding_in(action::give_back, table.text(0, 1));
+        found.taken = done.value_or(finding::locked);
+        return done ? std::optional(std::move(found)) : std::nullopt;
+    }
+    if (table.columns() != 7 || table.rows() > (what == kind::look ? 1 : sql::most_in_page))
+        return std::nullopt;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+        auto name = bytes_in(table.text(i, 0));
+        const auto fence = number_in(table.text(i, 3)), waiting = number_in(table.text(i, 4));
+        if (!name || !fence || *fence < 0 || !waiting || *waiting < 0)
+            return std::nullopt;
+        found.more = table.text(i, 6) == "t";
+        found.last = *name;
+        if (what == kind::page && table.text(i, 1).empty())
+            continue; // it was the last one of the page
+        sql::sight& seen = found.rows.emplace_back();
+        seen.resource = *std::move(name);
+        seen.owner = table.text(i, 1);
+        seen.left = time_in(table.text(i, 2));
+        seen.fence = static_cast<std::uint64_t>(*fence);
+        seen.waiting = static_cast<std::size_t>(*waiting);
+        seen.waiters = words_in(table.text(i, 5));
+    }
+    return found;
+}
+
 std::optional<told_turn> turn_in(std::string_view notification)
 {
     const auto first = notification.find(' '), last = notification.rfind(' ');
@@ -175,6 +275,30 @@ std::optional<told_turn> turn_in(std::string_view notification)
     if (!tokens)
         return std::nullopt;
     return told_turn{notification.substr(0, first), *tokens};
+}
+
+std::optional<told_loss> loss_in(std::string_view notification)
+{
+    constexpr std::string_view taken = " taken ";
+    const auto at = notification.find(taken);
+    if (at == notification.npos || at == 0)
+        return std::nullopt;
+    told_loss told{notification.substr(0, at), notification.substr(at + taken.size())};
+    // Other users may send notifications, too.
+    const bool is_address = !told.address.empty() && told.address.size() <= longest_address &&
+                            told.address.find_first_not_of(
+                                "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+    if (!is_address)
+        told.address = {};
+    return told;
+}
+
+std::optional<std::string_view> told_in(std::string_view notification)
+{
+    constexpr std::string_view told = " told";
+    if (!notification.ends_with(told) || notification.size() == told.size())
+        return std::nullopt;
+    return notification.substr(0, notification.size() - told.size());
 }
 
 } // namespace holdfast::postgresql_store

@@ -44,6 +44,13 @@ void server::send(const sql::statement& what, core::time_point now)
     session_.send(what);
 }
 
+void server::ask(const sql::question& what, core::time_point now)
+{
+    sent_ = now;
+    ++record().stats().commands;
+    session_.ask(what);
+}
+
 // A claim that begins before the greeting is over is told, if a connection can tell at all.
 std::string_view server::address() const noexcept
 {
@@ -134,6 +141,12 @@ void server::on_answer(const sql::answer& what, core::time_point now)
 {
     note_answer(now);
     owner_->on_answer(what, now);
+}
+
+void server::on_reply(const sql::reply& what, core::time_point now)
+{
+    note_answer(now);
+    owner_->on_reply(what, now);
 }
 
 void server::on_failure(const sql::failure& why, core::time_point now)

@@ -33,6 +33,7 @@ public:
     void serve(sql::database_owner& owner) noexcept override { owner_ = &owner; }
     bool is_up() const noexcept override { return up_; }
     void send(const sql::statement& what, core::time_point now) override;
+    void ask(const sql::question& what, core::time_point now) override;
     void fail(errc why, std::string reason, core::time_point now) override;
     std::string_view address() const noexcept override;
     errc cut_off() const noexcept override { return up_ ? errc{} : rotation_.cut_off(); }
@@ -64,12 +65,18 @@ private:
     // session_owner
     void on_ready(std::int64_t clock, core::time_point asked, core::time_point now) override;
     void on_answer(const sql::answer& what, core::time_point now) override;
+    void on_reply(const sql::reply& what, core::time_point now) override;
     void on_failure(const sql::failure& why, core::time_point now) override;
     void on_turn(std::string_view owner, sql::token_block tokens, core::time_point now) override
     {
         owner_->on_turn(owner, tokens, now);
     }
     void on_waiters(std::string_view owner) override { owner_->on_waiters(owner); }
+    void on_taken(std::string_view owner, std::string_view address, core::time_point now) override
+    {
+        owner_->on_taken(owner, address, now);
+    }
+    void on_told(std::string_view owner) override { owner_->on_told(owner); }
 
     core::member_record& record() noexcept { return records_[rotation_.current()]; }
     void note_answer(core::time_point now);
@@ -85,7 +92,7 @@ private:
     sql::database_owner* owner_ = nullptr;
     core::journal* journal_ = nullptr;
     core::time_point ready_by_ = core::never; // while it connects
-    core::time_point sent_{};                 // the statement under way
+    core::time_point sent_{};                 // the statement or question under way
     bool active_ = false;                     // it has a connection, or makes one
     bool up_ = false;
 };

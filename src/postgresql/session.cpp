@@ -45,6 +45,7 @@ void session::end() noexcept
     prepared_.clear();
     error_.reset();
     answer_.reset();
+    reply_.reset();
     facts_.reset();
     create_error_.clear();
     unreadable_ = pooled_ = heard_ = tried_to_create_ = false;
@@ -68,6 +69,15 @@ void session::send(const sql::statement& what)
     ask(step::preparing, {.how = query::kind::prepare, .name = name, .text = text});
 }
 
+// Too rare to be prepared.
+void session::ask(const sql::question& what)
+{
+    asked_about_ = what.what;
+    ask(step::asking, {.how = query::kind::once,
+                          .text = texts_.of(what.what, what.waits && !pooled_),
+                          .parameters = parameters_of(what)});
+}
+
 std::optional<query> session::next_query(time_point now)
 {
     if (step_ == step::facts)
@@ -81,6 +91,9 @@ void session::on_result(const result& table)
         answer_ = answer_in(step_ == step::probe ? sql::action::want : what_,
             step_ == step::probe ? 0 : entries_, table);
         unreadable_ = !answer_;
+    } else if (step_ == step::asking) {
+        reply_ = reply_in(asked_about_, table);
+        unreadable_ = !reply_;
     } else if (step_ == step::facts) {
         unreadable_ = table.rows() != 1 || table.columns() != 6;
         if (unreadable_)
@@ -109,6 +122,10 @@ void session::on_notification(std::string_view text, time_point now)
         heard_ = true;
     else if (const auto turn = turn_in(text))
         owner_.on_turn(turn->owner, turn->tokens, now);
+    else if (const auto loss = loss_in(text))
+        owner_.on_taken(loss->owner, loss->address, now);
+    else if (const auto owner = told_in(text))
+        owner_.on_told(*owner);
     else if (text.ends_with(sql::watching))
         owner_.on_waiters(text);
 }
@@ -117,7 +134,8 @@ void session::on_end(time_point now)
 {
     if (query_ || step_ == step::none || step_ == step::ready)
         return; // nothing was under way
-    if (unreadable_ || (step_ == step::executing && !error_ && !answer_))
+    if (unreadable_ || (step_ == step::executing && !error_ && !answer_) ||
+        (step_ == step::asking && !error_ && !reply_))
         return fail(errc::protocol_error, "an answer that no such query has", now);
     if (step_ == step::create && error_) {
         // Another process may have made the table at the same time: see whether it is there.
@@ -148,6 +166,11 @@ void session::on_end(time_point now)
         const sql::answer found = *std::exchange(answer_, std::nullopt);
         return owner_.on_answer(found, now);
     }
+    case step::asking: {
+        step_ = step::ready;
+        const sql::reply found = *std::exchange(reply_, std::nullopt);
+        return owner_.on_reply(found, now);
+    }
     case step::none:
     case step::ready:
         return;
@@ -157,7 +180,8 @@ void session::on_end(time_point now)
 void session::end_with_error(time_point now)
 {
     sql::failure why = *std::exchange(error_, std::nullopt);
-    const bool greeted = step_ == step::preparing || step_ == step::executing;
+    const bool greeted =
+        step_ == step::preparing || step_ == step::executing || step_ == step::asking;
     if (greeted)
         step_ = step::ready;
     else

@@ -38,9 +38,13 @@ class session_owner {
 public:
     virtual void on_ready(std::int64_t clock, core::time_point asked, core::time_point now) = 0;
     virtual void on_answer(const sql::answer& what, core::time_point now) = 0;
+    virtual void on_reply(const sql::reply& what, core::time_point now) = 0;
     virtual void on_failure(const sql::failure& why, core::time_point now) = 0;
     virtual void on_turn(std::string_view owner, sql::token_block tokens, core::time_point now) = 0;
     virtual void on_waiters(std::string_view owner) = 0;
+    virtual void on_taken(
+        std::string_view owner, std::string_view address, core::time_point now) = 0;
+    virtual void on_told(std::string_view owner) = 0;
 
 protected:
     ~session_owner() = default;
@@ -63,6 +67,7 @@ public:
     bool is_ready() const noexcept { return step_ == step::ready; }
     // A statement is to be sent. Precondition: is_ready().
     void send(const sql::statement& what);
+    void ask(const sql::question& what);
     // Whether waiters of this connection are told about their turn.
     bool is_told() const noexcept { return told_; }
 
@@ -87,6 +92,7 @@ private:
         ready,
         preparing, // the statement that is to be sent then is in `after_`
         executing,
+        asking,
     };
 
     void end_with_error(core::time_point now);
@@ -106,6 +112,7 @@ private:
     std::set<std::string> prepared_;
     std::optional<sql::failure> error_;
     std::optional<sql::answer> answer_;
+    std::optional<sql::reply> reply_;
     bool unreadable_ = false; // the result was none that such a query has
 
     // What the greeting has found.
@@ -120,6 +127,7 @@ private:
     std::string create_error_;
 
     sql::action what_{};
+    sql::question::kind asked_about_{};
     std::size_t entries_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::postgresql_store {
 
@@ -95,7 +96,7 @@ FROM r CROSS JOIN d LEFT JOIN LATERAL (
     SELECT * FROM {t} s WHERE s.resource = r.resource AND r.granted IS NULL OFFSET 0) h ON true)";
 
 // The resource goes to the first whose place is good for a little longer, with the end that the
-// place has. A waiter whose name has an address is told.
+// place has. A waiter whose name has an address is told. {told}: a column more.
 constexpr std::string_view give_back_text = R"(WITH a AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS a(resource, owner, n)),
 f AS MATERIALIZED (
@@ -134,7 +135,7 @@ SELECT r.n, CASE WHEN r.had THEN 'f' WHEN r.had IS NOT NULL THEN 'w'
         ELSE 'l' END,
     CASE WHEN r.had AND strpos(r.next, '@') > 0
         THEN pg_notify(split_part(r.next, '@', 2),
-            r.next || ' ' || r.token || ' ' || r.token_end)::text END
+            r.next || ' ' || r.token || ' ' || r.token_end)::text END{told}
 FROM r LEFT JOIN LATERAL (
     SELECT * FROM {t} s WHERE s.resource = r.resource AND r.had IS NULL OFFSET 0) h ON true)";
 
@@ -160,6 +161,37 @@ SELECT r.n, CASE WHEN r.others_wait THEN 'o' WHEN r.others_wait IS NOT NULL THEN
 FROM r LEFT JOIN LATERAL (
     SELECT * FROM {t} s WHERE s.resource = r.resource AND r.others_wait IS NULL OFFSET 0) h
     ON true)";
+
+// An owner from whom a resource is taken is told that, and whom to answer.
+constexpr std::string_view told_text = R"(,
+    CASE WHEN r.had AND strpos(r.owner, '@') > 0
+        THEN pg_notify(split_part(r.owner, '@', 2), r.owner || ' taken ' || $3::text)::text END)";
+
+constexpr std::string_view tell_text = "SELECT pg_notify($1::text, $2::text || ' told')::text";
+
+// {rows}: of the table, with their number in the page. Those that tell nothing are left out, unless
+// they are the last one of a full page.
+constexpr std::string_view sights_text = R"(SELECT encode(h.resource, 'hex'),
+    CASE WHEN {held} THEN h.owner END,
+    CASE WHEN {held} THEN (extract(epoch FROM least(h.expires_at, clock_timestamp()
+        + interval '100 years') - clock_timestamp()) * 1000000)::bigint END,
+    h.token_end, {waiters}, h.n = {page}
+FROM ({rows}) h {where} ORDER BY h.resource)";
+constexpr std::string_view held = "h.owner <> '' AND h.expires_at > clock_timestamp()";
+constexpr std::string_view waiters_of_h =
+    R"((SELECT count(*) FROM unnest(h.waiters_until) AS q(until)
+        WHERE q.until > clock_timestamp()),
+    (SELECT string_agg(w.owner, ' ' ORDER BY w.k) FROM (
+        SELECT q.owner, q.k
+        FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)
+        WHERE q.until > clock_timestamp() ORDER BY q.k LIMIT {told waiters}) w))";
+constexpr std::string_view one_row = "SELECT s.*, 0 AS n FROM {t} s WHERE s.resource = $1::bytea";
+// Bytes have an order without a locale, which is that of the index.
+constexpr std::string_view page_of_rows =
+    R"(SELECT p.*, row_number() OVER (ORDER BY p.resource) AS n
+    FROM (SELECT s.resource, s.owner, s.expires_at, s.token_end FROM {t} s
+        WHERE s.resource >= $1::bytea AND s.resource < $2::bytea
+        ORDER BY s.resource LIMIT {page}) p)";
 
 constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
@@ -192,26 +224,44 @@ constexpr std::string_view ahead_of_h =
     " FROM unnest(h.waiters, h.waiters_until) WITH ORDINALITY AS q(owner, until, k)"
     " WHERE q.until > clock_timestamp() AND q.k < array_position(h.waiters, {x}.owner)) END";
 
-std::string with(std::string_view text, const std::string& table, std::string_view lock)
+void put(std::string& into, std::string_view name, std::string_view value)
 {
-    std::string made(text);
-    const auto put = [&made](std::string_view name, std::string_view value) {
-        for (auto at = made.find(name); at != made.npos; at = made.find(name, at + value.size()))
-            made.replace(at, name.size(), value);
-    };
+    for (auto at = into.find(name); at != into.npos; at = into.find(name, at + value.size()))
+        into.replace(at, name.size(), value);
+}
+
+std::string with(std::string_view text, const std::string& table, std::string_view lock,
+    std::string_view told = {})
+{
     const auto for_one = [](std::string_view name) {
         std::string ahead(ahead_of_h);
-        for (auto at = ahead.find("{x}"); at != ahead.npos; at = ahead.find("{x}", at))
-            ahead.replace(at, 3, name);
+        put(ahead, "{x}", name);
         return ahead;
     };
-    put("{first of h}", first_of_h);
-    put("{ahead of h for r}", for_one("r"));
-    put("{ahead of h for f}", for_one("f"));
-    put("{now}", now);
-    put("{watching}", sql::watching);
-    put("{lock}", lock);
-    put("{t}", table);
+    std::string made(text);
+    put(made, "{first of h}", first_of_h);
+    put(made, "{ahead of h for r}", for_one("r"));
+    put(made, "{ahead of h for f}", for_one("f"));
+    put(made, "{now}", now);
+    put(made, "{watching}", sql::watching);
+    put(made, "{lock}", lock);
+    put(made, "{told}", told);
+    put(made, "{t}", table);
+    return made;
+}
+
+// `rows` that are all shown, or only those that tell something.
+std::string sights(
+    std::string_view rows, std::string_view waiters, bool all, const std::string& table)
+{
+    std::string made(sights_text);
+    put(made, "{rows}", rows);
+    put(made, "{waiters}", waiters);
+    put(made, "{where}", all ? "" : "WHERE ({held}) OR h.n = {page}");
+    put(made, "{held}", held);
+    put(made, "{page}", std::to_string(sql::most_in_page));
+    put(made, "{told waiters}", std::to_string(sql::most_waiters_told));
+    put(made, "{t}", table);
     return made;
 }
 
@@ -241,6 +291,17 @@ statements::statements(const std::string& table)
     set(sql::action::give_back, give_back_text, passing);
     set(sql::action::renew, renew_text, passing_renewal);
     set(sql::action::want, want_text, passing);
+
+    using kind = sql::question::kind;
+    for (const bool waits : {false, true}) {
+        const auto ask = [&](kind what, std::string text) {
+            questions_[static_cast<std::size_t>(what)][waits ? 1 : 0] = std::move(text);
+        };
+        ask(kind::look, sights(one_row, waiters_of_h, true, table));
+        ask(kind::page, sights(page_of_rows, "0, NULL::text", false, table));
+        ask(kind::take, with(give_back_text, table, waits ? waiting : passing, told_text));
+        ask(kind::tell, std::string(tell_text));
+    }
 }
 
 } // namespace holdfast::postgresql_store

@@ -23,6 +23,16 @@ public:
         return texts_[static_cast<std::size_t>(what)][waits ? 1 : 0];
     }
 
+    // Parameters of look: a resource; of page: the first one, and one that is behind the last; of
+    // take: a resource, its owner, and the address of this locker, or -; of tell: an address, and
+    // an owner. Columns of look and page: the resource as hexadecimal digits, the owner, the time
+    // left, the last token, how many wait, the first of them, and whether it is the last row of a
+    // full page. The columns of take are those of give_back, and one more that is empty.
+    const std::string& of(sql::question::kind what, bool waits) const noexcept
+    {
+        return questions_[static_cast<std::size_t>(what)][waits ? 1 : 0];
+    }
+
     // Parameter: the table. Columns: the process at the server, whether it is read-only, whether
     // commits are asynchronous, whether there is the table, whether it has its unique constraint,
     // the clock.
@@ -31,6 +41,7 @@ public:
 
 private:
     std::string texts_[sql::actions][2];
+    std::string questions_[4][2];
     std::string facts_, create_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sql/course.hpp"
+#include "sql/lookups.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -13,10 +14,11 @@ namespace holdfast::sql {
 class answers final : public database_owner {
 public:
     // All of these outlive it.
-    answers(claim_table& claims, desk& statements, course& decisions) noexcept
+    answers(claim_table& claims, desk& statements, course& decisions, lookups& questions) noexcept
         : claims_(claims),
           desk_(statements),
-          course_(decisions)
+          course_(decisions),
+          lookups_(questions)
     {}
 
     void on_up(std::int64_t clock, core::time_point asked, core::time_point now) override
@@ -26,6 +28,7 @@ public:
     }
     void on_down(core::time_point now) override
     {
+        lookups_.disconnected();
         auto over = desk_.end_statement();
         if (!over)
             return;
@@ -33,7 +36,11 @@ public:
             course_.unanswered(id, over->what, over->late_until, now);
         desk_.reuse(std::move(*over));
     }
-    void on_cut_off(errc why, core::time_point now) override { course_.cut_off(why, now); }
+    void on_cut_off(errc why, core::time_point now) override
+    {
+        course_.cut_off(why, now);
+        lookups_.cut_off(reason_or_unreachable(why));
+    }
 
     void on_answer(const answer& what, core::time_point now) override
     {
@@ -52,8 +59,11 @@ public:
             course_.found(over->claims[i], found_[i], over->sent, now);
         desk_.reuse(std::move(*over));
     }
+    void on_reply(const reply& what, core::time_point now) override { lookups_.replied(what, now); }
     void on_failure(const failure& why, core::time_point now) override
     {
+        if (lookups_.is_under_way())
+            return lookups_.failed(why, now);
         auto over = desk_.end_statement();
         if (!over)
             return;
@@ -81,13 +91,36 @@ public:
             course_.others_wait(id, true);
     }
 
-    bool has_statement() const noexcept override { return desk_.has_statement(); }
-    void send_statement(core::time_point now) override { desk_.send_statement(now); }
+    void on_taken(std::string_view owner, std::string_view address, core::time_point now) override
+    {
+        course_.taken(owner);
+        if (!address.empty())
+            lookups_.owe_answer(owner, address, now);
+    }
+    void on_told(std::string_view owner) override { lookups_.heard(owner); }
+
+    bool has_statement() const noexcept override
+    {
+        return !lookups_.is_under_way() &&
+               (desk_.has_statement() || (!desk_.is_under_way() && lookups_.has_question()));
+    }
+    // Locks are delayed by no more than one question at a time.
+    void send_statement(core::time_point now) override
+    {
+        const bool asks = lookups_.has_question();
+        if (!asks || asked_last_ || !lookups_.is_urgent(now))
+            desk_.send_statement(now);
+        asked_last_ = asks && !desk_.is_under_way();
+        if (asked_last_)
+            lookups_.ask(now);
+    }
 
 private:
     claim_table& claims_;
     desk& desk_;
     course& course_;
+    lookups& lookups_;
+    bool asked_last_ = false;
     std::vector<row> found_;
 };
 

@@ -130,6 +130,15 @@ void course::report_others(core::claim_id id)
         desk_.list(id);
 }
 
+// Only people do that, so claims are not kept by their names for it.
+void course::taken(std::string_view owner)
+{
+    claims_.for_each([&](core::claim_id, const claim& c) {
+        if (c.now == stage::held && c.owner == owner)
+            report({.kind = event_kind::lost, .tag = c.tag});
+    });
+}
+
 void course::wait(core::claim_id id, const row& what, time_point sent, time_point now)
 {
     claim& c = claims_[id];

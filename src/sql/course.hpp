@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace holdfast::sql {
 
@@ -36,6 +37,8 @@ public:
     void others_wait(core::claim_id id, bool they_do);
     // It is to be told when they do.
     void report_others(core::claim_id id);
+    // The resource was taken away from this owner.
+    void taken(std::string_view owner);
     // Its statement was not executed.
     void again_later(core::claim_id id, core::time_point now);
     void failed(core::claim_id id, errc why, core::time_point now);

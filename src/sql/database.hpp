@@ -32,15 +32,22 @@ public:
     virtual void on_cut_off(errc why, core::time_point now) = 0;
 
     virtual void on_answer(const answer& what, core::time_point now) = 0;
-    // The statement under way was not executed, and the connection can be used.
+    virtual void on_reply(const reply& what, core::time_point now) = 0;
+    // The statement or question under way was not executed, and the connection can be used.
     virtual void on_failure(const failure& why, core::time_point now) = 0;
     // A waiting owner has been given the resource.
     virtual void on_turn(std::string_view owner, token_block tokens, core::time_point now) = 0;
     // Others wait for the resource of an owner, whose name asks for that.
     virtual void on_waiters(std::string_view owner) = 0;
+    // The resource of an owner was taken away. The locker at `address` wants to know that it is
+    // told; none may.
+    virtual void on_taken(
+        std::string_view owner, std::string_view address, core::time_point now) = 0;
+    // An owner is told that its resource was taken.
+    virtual void on_told(std::string_view owner) = 0;
 
     virtual bool has_statement() const noexcept = 0;
-    // To be called if has_statement(), and none is under way: sends one.
+    // To be called if has_statement(), and none is under way: sends one, or asks a question.
     virtual void send_statement(core::time_point now) = 0;
 
 protected:
@@ -48,7 +55,7 @@ protected:
 };
 
 // A database with the table of locks, over one connection, to one of its servers. Speaks its
-// dialect. One statement is under way at a time; what is wanted meanwhile gathers.
+// dialect. One statement or question is under way at a time; what is wanted meanwhile gathers.
 class database {
 public:
     virtual ~database() = default;
@@ -59,7 +66,8 @@ public:
     virtual bool is_up() const noexcept = 0;
     // Precondition: is_up(), and none is under way.
     virtual void send(const statement& what, core::time_point now) = 0;
-    // The statement under way has no answer in time: another connection.
+    virtual void ask(const question& what, core::time_point now) = 0;
+    // The statement or question under way has no answer in time: another connection.
     virtual void fail(errc why, std::string reason, core::time_point now) = 0;
 
     // Stands behind the @ of each owner, which is told about its turn. Empty: nobody is told.

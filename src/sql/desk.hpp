@@ -82,6 +82,7 @@ public:
         return !under_way_ && (!lists_[0].empty() || !lists_[1].empty() || !lists_[2].empty());
     }
     void send_statement(core::time_point now);
+    bool is_under_way() const noexcept { return under_way_.has_value(); }
 
     // When the statement under way has failed if it has no answer until then.
     core::time_point answer_due() const noexcept

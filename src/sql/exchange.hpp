@@ -80,6 +80,37 @@ struct answer {
     std::vector<row> rows{};
 };
 
+// What people ask about the table, or between lockers. Each is a short statement of its own.
+struct question {
+    enum class kind : std::uint8_t {
+        look, // at the row of `resource`
+        page, // at the next rows, of which most_in_page are read: from `resource` on, before `end`
+        take, // `resource` from its `owner`, as if that one gave it back; both are told
+        tell, // the locker at `address` that `owner` has heard that its resource was taken
+    };
+    kind what{};
+    std::string_view resource{}, end{}, owner{};
+    std::string_view address{}; // take: of this locker, to which the owner answers; may be empty
+    bool waits = true;          // take: as in a statement
+};
+inline constexpr std::size_t most_in_page = 500, most_waiters_told = 1'000;
+
+// Who has a resource now, and who waits. Owners and waiters whose time is over are left out.
+struct sight {
+    std::string resource{}, owner{}; // no owner: it is free
+    core::duration left{};           // of the lease
+    std::uint64_t fence = 0;         // the last token of the last grant
+    std::size_t waiting = 0;
+    std::vector<std::string> waiters{}; // look: the first of them, at most most_waiters_told
+};
+
+struct reply {
+    std::vector<sight> rows{};       // look, page: in the order of their names
+    bool more = false;               // page: there may be others, behind `last`
+    std::string last{};              // page: the last row that was read
+    finding taken = finding::locked; // take: as of give_back
+};
+
 // A statement was not executed, or its connection has failed.
 struct failure {
     enum class remedy : std::uint8_t {

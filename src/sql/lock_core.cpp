@@ -1,6 +1,7 @@
 #include "sql/lock_core.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace holdfast::sql {
@@ -8,6 +9,7 @@ namespace holdfast::sql {
 using core::event_kind;
 using core::time_point;
 using stage = claim::stage;
+using namespace std::chrono_literals;
 
 lock_core::lock_core(
     const lock_settings& settings, std::unique_ptr<database> server, std::uint64_t jitter_seed)
@@ -15,7 +17,8 @@ lock_core::lock_core(
       database_(std::move(server)),
       desk_(claims_, *database_, settings.request_timeout),
       course_(claims_, desk_, *database_, jitter_seed),
-      answers_(claims_, desk_, course_),
+      lookups_(*database_, settings.about.name, desk_.patience(4s), jitter_seed),
+      answers_(claims_, desk_, course_, lookups_),
       queue_(claims_, course_),
       nodes_(*database_),
       cleanup_(claims_)
@@ -94,14 +97,18 @@ void lock_core::release(core::claim_id id, time_point now)
 
 time_point lock_core::wake_at() const noexcept
 {
-    return std::min({database_->wake_at(), course_.wake_at(), desk_.answer_due()});
+    return std::min({database_->wake_at(), course_.wake_at(), desk_.answer_due(),
+        lookups_.answer_due(), lookups_.wake_at()});
 }
 
 void lock_core::wake(time_point now, time_point heard)
 {
-    if (desk_.answer_due() <= heard)
+    if (lookups_.answer_due() <= heard)
+        lookups_.overdue();
+    if (std::min(desk_.answer_due(), lookups_.answer_due()) <= heard)
         database_->fail(errc::no_reply, "no answer in time", now);
     course_.wake(now);
+    lookups_.wake(now);
     database_->wake(now);
 }
 

@@ -6,6 +6,7 @@
 #include "sql/course.hpp"
 #include "sql/database.hpp"
 #include "sql/desk.hpp"
+#include "sql/lookups.hpp"
 
 #include <memory>
 #include <optional>
@@ -50,6 +51,7 @@ public:
     core::remote_queue& queue() noexcept override { return queue_; }
     core::store_nodes& nodes() noexcept override { return nodes_; }
     core::store_cleanup& cleanup() noexcept override { return cleanup_; }
+    core::inspector* inspection() noexcept override { return &lookups_; }
 
 private:
     // The queue is in the table. Nobody polls in turn, so nobody needs a window.
@@ -114,6 +116,7 @@ private:
     claim_table claims_;
     desk desk_;
     course course_;
+    lookups lookups_;
     answers answers_;
     table_queue queue_;
     servers nodes_;

@@ -21,6 +21,7 @@ public:
     void serve(sql::database_owner& owner) noexcept override { owner_ = &owner; }
     bool is_up() const noexcept override { return up_; }
     void send(const sql::statement& what, core::time_point) override { sent_.emplace(what); }
+    void ask(const sql::question& what, core::time_point) override { asked_.emplace(what); }
     void fail(errc why, std::string, core::time_point now) override
     {
         ++failures;
@@ -50,6 +51,7 @@ public:
         if (result_)
             left.reset();
         result_.reset();
+        asked_.reset();
         if (std::exchange(up_, false))
             owner_->on_down(now);
         return left;
@@ -62,10 +64,20 @@ public:
     }
     void flush(core::time_point now)
     {
-        if (up_ && !sent_ && owner_->has_statement())
+        if (up_ && !sent_ && !asked_ && owner_->has_statement())
             owner_->send_statement(now);
     }
     const std::optional<kept_statement>& under_way() const noexcept { return sent_; }
+    const std::optional<kept_question>& asked() const noexcept { return asked_; }
+    /// The question is answered. Precondition: one is under way.
+    void reply(core::time_point now)
+    {
+        const auto found = model_.execute(std::exchange(asked_, std::nullopt)->get());
+        if (const auto* const failed = std::get_if<sql::failure>(&found))
+            owner_->on_failure(*failed, now);
+        else
+            owner_->on_reply(std::get<sql::reply>(found), now);
+    }
     bool is_executed() const noexcept { return result_.has_value(); }
     void execute() { result_ = model_.execute(sent_->get()); }
     /// Precondition: it was executed.
@@ -78,10 +90,11 @@ public:
         else
             owner_->on_answer(std::get<sql::answer>(found), now);
     }
-    /// The server refuses the statement under way.
+    /// The server refuses the statement or question under way.
     void refuse(const sql::failure& why, core::time_point now)
     {
         sent_.reset();
+        asked_.reset();
         owner_->on_failure(why, now);
     }
     void tell(const sql_model::turn& turn, core::time_point now)
@@ -95,6 +108,16 @@ public:
         if (up_)
             owner_->on_waiters(owner);
     }
+    void tell_loss(const sql_model::loss& loss, core::time_point now)
+    {
+        if (up_)
+            owner_->on_taken(loss.owner, loss.address, now);
+    }
+    void tell_heard(const std::string& owner)
+    {
+        if (up_)
+            owner_->on_told(owner);
+    }
     void tell_nobody() { channel_.clear(); }
 
     int failures = 0;
@@ -105,6 +128,7 @@ private:
     std::string channel_;
     sql::database_owner* owner_ = nullptr;
     std::optional<kept_statement> sent_;
+    std::optional<kept_question> asked_;
     std::optional<std::variant<sql::answer, sql::failure>> result_;
     errc cut_off_{};
     bool up_ = false;

@@ -67,9 +67,83 @@ std::variant<sql::answer, sql::failure> sql_model::execute(const sql::statement&
     return all;
 }
 
+std::variant<sql::reply, sql::failure> sql_model::execute(const sql::question& what)
+{
+    using kind = sql::question::kind;
+    sql::reply all;
+    switch (what.what) {
+    case kind::take:
+        return take(what);
+    case kind::page:
+        return page(what);
+    case kind::look:
+        if (const auto at = rows.find(std::string(what.resource)); at != rows.end())
+            all.rows.push_back(sight_of(at->first, at->second));
+        return all;
+    case kind::tell:
+        heard_.push_back({std::string(what.owner), std::string(what.address)});
+        return all;
+    }
+    return all;
+}
+
+sql::sight sql_model::sight_of(const std::string& name, const resource& r) const
+{
+    sql::sight seen{.resource = name, .fence = r.tokens.last};
+    if (!r.owner.empty() && r.expires_at > clock) {
+        seen.owner = r.owner;
+        seen.left = std::chrono::microseconds(r.expires_at - clock);
+    }
+    for (const place& each : r.waiters) {
+        if (each.until > clock && ++seen.waiting <= sql::most_waiters_told)
+            seen.waiters.push_back(each.owner);
+    }
+    return seen;
+}
+
+sql::reply sql_model::page(const sql::question& what) const
+{
+    sql::reply all;
+    std::size_t read = 0;
+    for (auto at = rows.lower_bound(std::string(what.resource));
+         at != rows.end() && at->first < what.end && read < sql::most_in_page; ++at, ++read) {
+        sql::sight seen = sight_of(at->first, at->second);
+        seen.waiting = 0;
+        seen.waiters.clear();
+        all.last = at->first;
+        if (!seen.owner.empty())
+            all.rows.push_back(std::move(seen));
+    }
+    all.more = read == sql::most_in_page;
+    return all;
+}
+
+std::variant<sql::reply, sql::failure> sql_model::take(const sql::question& what)
+{
+    const sql::entry one{.resource = what.resource, .owner = what.owner};
+    const auto found = execute(
+        sql::statement{.what = action::give_back, .waits = what.waits, .entries = {&one, 1}});
+    if (const auto* const failed = std::get_if<sql::failure>(&found))
+        return *failed;
+    sql::reply done{.taken = std::get<sql::answer>(found).rows.front().what};
+    if (done.taken == finding::released && what.owner.find('@') != what.owner.npos)
+        losses_.push_back({std::string(what.owner), std::string(what.address)});
+    return done;
+}
+
 std::vector<sql_model::turn> sql_model::turns()
 {
     return std::exchange(turns_, {});
+}
+
+std::vector<sql_model::loss> sql_model::losses()
+{
+    return std::exchange(losses_, {});
+}
+
+std::vector<sql_model::loss> sql_model::heard()
+{
+    return std::exchange(heard_, {});
 }
 
 // `grants`: it changes the key of the row. A statement that does not wait asks for the whole row

@@ -13,6 +13,7 @@ using namespace holdfast::postgresql_store;
 using holdfast::test::table;
 using sql::action;
 using sql::finding;
+using kind = sql::question::kind;
 
 namespace {
 
@@ -107,6 +108,85 @@ BOOST_AUTO_TEST_CASE(notifications_are_read)
     BOOST_TEST((turn->tokens == sql::token_block{10, 20}));
     for (const std::string bad : {"", " ", "A", "A 1", "A 1 x", "A 2 1", "A  1", "A 1 2 3"})
         BOOST_TEST(!turn_in(bad).has_value(), bad);
+}
+
+BOOST_AUTO_TEST_CASE(questions_have_parameters)
+{
+    using words = std::vector<std::string>;
+    const auto check = [](const sql::question& what, const words& expected) {
+        BOOST_TEST(parameters_of(what) == expected, boost::test_tools::per_element());
+    };
+    check({.what = kind::look, .resource = "ab"}, {"\\x6162"});
+    check({.what = kind::page, .resource = "", .end = "\xff"}, {"\\x", "\\xff"});
+    check({.what = kind::take, .resource = "a", .owner = "A@c", .address = "c1"},
+        {R"({"\\x61"})", R"({"A@c"})", "c1"});
+    // Written by hand.
+    check({.what = kind::take, .resource = "a", .owner = "a \"{,\\"},
+        {R"({"\\x61"})", R"({"a \"{,\\"})", "-"});
+    check({.what = kind::tell, .owner = "A@c", .address = "c1"}, {"c1", "A@c"});
+}
+
+BOOST_AUTO_TEST_CASE(replies_are_read)
+{
+    const auto look =
+        reply_in(kind::look, table(7, {{"61ff", "A@c", "1500000", "20", "3", "B@d C D@e", "f"}}));
+    BOOST_REQUIRE((look && look->rows.size() == 1u));
+    const sql::sight& seen = look->rows[0];
+    BOOST_TEST(seen.resource == "a\xff");
+    BOOST_TEST(seen.owner == "A@c");
+    BOOST_TEST((seen.left == 1500ms));
+    BOOST_TEST(seen.fence == 20u);
+    BOOST_TEST(seen.waiting == 3u);
+    BOOST_TEST(seen.waiters == (std::vector<std::string>{"B@d", "C", "D@e"}),
+        boost::test_tools::per_element());
+    BOOST_TEST(reply_in(kind::look, table(7)).value().rows.empty());
+
+    const auto page = reply_in(kind::page,
+        table(7, {{"61", "A", "1", "2", "0", "", "f"}, {"62", "", "", "2", "0", "", "t"}}));
+    BOOST_REQUIRE(page.has_value());
+    BOOST_TEST(page->rows.size() == 1u);
+    BOOST_TEST(page->more);
+    BOOST_TEST(page->last == "b");
+
+    for (const auto& [letter, found] : {std::pair{"f", finding::released}, {"w", finding::left},
+             {"n", finding::gone}, {"l", finding::locked}})
+        BOOST_TEST(
+            (reply_in(kind::take, table(4, {{"1", letter, "", ""}})).value().taken == found));
+    BOOST_TEST(reply_in(kind::tell, table(1, {{""}})).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(other_tables_are_no_replies)
+{
+    BOOST_TEST(!reply_in(kind::look, table(6)).has_value());
+    BOOST_TEST(!reply_in(kind::take, table(4)).has_value());
+    BOOST_TEST(!reply_in(kind::take, table(4, {{"1", "x", "", ""}})).has_value());
+    const std::vector<std::string> row{"61", "A", "1", "2", "0", "", "f"};
+    BOOST_TEST(!reply_in(kind::look, table(7, {row, row})).has_value());
+    BOOST_TEST(
+        !reply_in(kind::page, table(7, std::vector(sql::most_in_page + 1, row))).has_value());
+    for (const auto& [column, text] :
+        {std::pair{0, "6"}, {0, "6x"}, {3, ""}, {3, "-1"}, {4, "x"}, {4, "-1"}}) {
+        auto bad = row;
+        bad[static_cast<std::size_t>(column)] = text;
+        BOOST_TEST(!reply_in(kind::page, table(7, {bad})).has_value(), text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(losses_are_read)
+{
+    const auto loss = loss_in("A@c taken holdfast_1");
+    BOOST_REQUIRE(loss.has_value());
+    BOOST_TEST(loss->owner == "A@c");
+    BOOST_TEST(loss->address == "holdfast_1");
+    // No answer is owed to these.
+    for (const std::string& address :
+        {std::string("-"), std::string(), std::string("a b"), std::string(64, 'a')})
+        BOOST_TEST(loss_in("A@c taken " + address).value().address.empty(), address);
+    for (const std::string bad : {"", "A@c", " taken c", "A@c taken", "A 1 2"})
+        BOOST_TEST(!loss_in(bad).has_value(), bad);
+    BOOST_TEST(told_in("A@c told").value() == "A@c");
+    for (const std::string bad : {"", " told", "A@c", "A@c tol", "A@c taken c"})
+        BOOST_TEST(!told_in(bad).has_value(), bad);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

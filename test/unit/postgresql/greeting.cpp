@@ -25,12 +25,19 @@ struct conversation : session_owner {
         ++ready;
     }
     void on_answer(const sql::answer& what, core::time_point) override { answer = what; }
+    void on_reply(const sql::reply& what, core::time_point) override { replied = what; }
     void on_failure(const sql::failure& why, core::time_point) override { failed = why; }
     void on_turn(std::string_view owner, sql::token_block, core::time_point) override
     {
         turns.emplace_back(owner);
     }
     void on_waiters(std::string_view owner) override { waited_for.emplace_back(owner); }
+
+    void on_taken(std::string_view owner, std::string_view address, core::time_point) override
+    {
+        losses.push_back(std::string(owner) + ">" + std::string(address));
+    }
+    void on_told(std::string_view owner) override { heard.emplace_back(owner); }
 
     query next()
     {
@@ -72,8 +79,9 @@ struct conversation : session_owner {
     core::time_point asked{};
     int ready = 0;
     std::optional<sql::answer> answer;
+    std::optional<sql::reply> replied;
     std::optional<sql::failure> failed;
-    std::vector<std::string> turns, waited_for;
+    std::vector<std::string> turns, waited_for, losses, heard;
 };
 
 constexpr std::array one_entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
@@ -245,6 +253,58 @@ BOOST_AUTO_TEST_CASE(holders_are_told_that_others_wait)
     s.on_notification("A@channel_1@w 10 20", now); // a turn
     BOOST_TEST((waited_for == std::vector<std::string>{"A@channel_1@w"}));
     BOOST_TEST((turns == std::vector<std::string>{"A@channel_1@w"}));
+}
+
+BOOST_AUTO_TEST_CASE(questions_are_not_prepared)
+{
+    greet();
+    s.ask({.what = sql::question::kind::look, .resource = "r"});
+    BOOST_TEST(!s.is_ready());
+    const query looks = next();
+    BOOST_TEST((looks.how == query::kind::once));
+    BOOST_TEST(looks.text == texts.of(sql::question::kind::look, true));
+    s.on_result(table(7));
+    end();
+    BOOST_REQUIRE(replied.has_value());
+    BOOST_TEST(s.is_ready());
+
+    s.ask({.what = sql::question::kind::take, .resource = "r", .owner = "A"});
+    next();
+    s.on_error("55P03", "canceling statement due to lock timeout");
+    end();
+    BOOST_REQUIRE(failed.has_value());
+    BOOST_TEST((failed->what == remedy::pass_over));
+    BOOST_TEST(s.is_ready());
+
+    s.ask({.what = sql::question::kind::look, .resource = "r"});
+    next();
+    end(); // without a table
+    BOOST_TEST((failed->reason == errc::protocol_error));
+}
+
+// No limit is set there on how long a statement waits.
+BOOST_AUTO_TEST_CASE(behind_a_pooler_a_lock_is_taken_without_waiting)
+{
+    s.begin(8);
+    tell_facts("7");
+    next();
+    s.on_result(table(8));
+    end();
+    s.ask({.what = sql::question::kind::take, .resource = "r", .owner = "A"});
+    BOOST_TEST(next().text == texts.of(sql::question::kind::take, false));
+}
+
+BOOST_AUTO_TEST_CASE(losses_and_answers_to_them_are_told)
+{
+    greet();
+    s.on_notification("A@channel_1 taken channel_2", now);
+    s.on_notification("A@channel_1@w taken -", now);
+    s.on_notification("B@channel_2 told", now);
+    BOOST_TEST(losses == (std::vector<std::string>{"A@channel_1>channel_2", "A@channel_1@w>"}),
+        boost::test_tools::per_element());
+    BOOST_TEST(heard == std::vector<std::string>{"B@channel_2"}, boost::test_tools::per_element());
+    BOOST_TEST(turns.empty());
+    BOOST_TEST(waited_for.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -66,7 +66,12 @@ public:
     void serve()
     {
         settle();
-        while (database->under_way()) {
+        while (database->under_way() || database->asked()) {
+            if (database->asked()) {
+                database->reply(now);
+                settle();
+                continue;
+            }
             if (!database->is_executed())
                 database->execute();
             database->answer(now);
@@ -115,13 +120,20 @@ struct sql_world {
         a.settle();
         b.settle();
     }
-    // The database tells the owners that have been given a resource.
+    sql_client& client_of(std::string_view address)
+    {
+        return address.find("channel_a") != address.npos ? a : b;
+    }
+    // The database tells the owners that have been given a resource, or have lost it, and those
+    // that wait for such an answer.
     void tell()
     {
-        for (const sql_model::turn& each : model.turns()) {
-            sql_client& to = each.owner.ends_with("_a") ? a : b;
-            to.database->tell(each, now);
-        }
+        for (const sql_model::turn& each : model.turns())
+            client_of(each.owner).database->tell(each, now);
+        for (const sql_model::loss& each : model.losses())
+            client_of(each.owner).database->tell_loss(each, now);
+        for (const sql_model::loss& each : model.heard())
+            client_of(each.address).database->tell_heard(each.owner);
         a.settle();
         b.settle();
     }

@@ -5,6 +5,7 @@
 #include "verification/recipes/process.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>
@@ -72,6 +73,8 @@ public:
     void serve(sql::database_owner& owner) noexcept override { owner_ = &owner; }
     bool is_up() const noexcept override { return up_; }
     void send(const sql::statement& what, time_point now) override;
+    // People look at nothing here.
+    void ask(const sql::question&, time_point) override { std::abort(); }
     void fail(errc why, std::string reason, time_point now) override;
     std::string_view address() const noexcept override
     {
