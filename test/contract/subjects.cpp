@@ -96,11 +96,7 @@ const std::vector<subject>& every_backend()
         {.name = "etcd", .has_tokens = true, .make = in_etcd, .takes_away = false},
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
-        {.name = "PostgreSQL",
-            .has_tokens = true,
-            .make = in_postgresql,
-            .inspects = false,
-            .takes_away = false},
+        {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .names_processes = false},
 #endif
     };
     return all;

@@ -33,6 +33,21 @@ task wait_once(
     waits.result<lease>() = lease();
 }
 
+// Nobody hears an answer there, and the holder finds out with its next renewal.
+task take_away(scene& s)
+{
+    lease held = co_await s.lock(0, brief()).acquire();
+    const resource_report seen = co_await s.locker(1).inspect(s.resource);
+    BOOST_TEST(seen.held);
+    const lock_list all = co_await s.locker(1).list(s.resource);
+    BOOST_TEST(all.locks.size() == 1u);
+    const forced_release done = co_await s.locker(1).force_release(s.resource);
+    BOOST_TEST(!done.told);
+    BOOST_TEST(done.deleted == 1u);
+    const auto [lost] = co_await held.lost(no_throw);
+    BOOST_TEST(lost == errc::lease_lost);
+}
+
 // With fewer connections to the server than lockers.
 void pass_through(const std::string& mode, int most)
 {
@@ -47,6 +62,7 @@ void pass_through(const std::string& mode, int most)
     run(s.io, std::move(all));
     BOOST_TEST(section.passed == 30);
     run(s.io, wait_once(s.locker(0), s.locker(1), server, false));
+    run(s.io, take_away(s));
     s.finish();
     BOOST_TEST(used_rows(server) == "0");
 }
