@@ -312,12 +312,8 @@ void add_store_options(CLI::App& app, store_settings& settings)
 
 backend open_store(const store_settings& settings, use purpose)
 {
-    if (!settings.stores.empty() && is_postgresql(settings.stores.front())) {
-        if (purpose != use::locking)
-            throw std::invalid_argument("of stores in PostgreSQL, this program knows only `run`: "
-                                        "see SELECT * FROM holdfast_locks");
+    if (!settings.stores.empty() && is_postgresql(settings.stores.front()))
         return open_postgresql(settings);
-    }
     if (settings.table != postgresql_table)
         throw std::invalid_argument("--table is for PostgreSQL");
     const std::vector<std::string> urls = split(settings.stores);

@@ -34,8 +34,8 @@ struct store_settings {
 /// What a store is opened for.
 enum class use {
     locking, ///< the locker keeps a client record, so that others see who holds its locks
-    looking, ///< it takes part in no lock, and keeps no client record; not in PostgreSQL
-    taking,  ///< as looking, and takes locks away from their holders; Redis only
+    looking, ///< it takes part in no lock, and keeps no client record
+    taking,  ///< as looking, and takes locks away from their holders; not in etcd
 };
 
 /// Adds these options to the parser.
