@@ -12,8 +12,9 @@
 namespace holdfast {
 
 /// The process and the locker behind a lock, as its client record says. Each locker keeps such a
-/// record at each node (`redlock_options::client_record`); in etcd it is the value of the key. The
-/// texts come from the node: escape them before they are shown on a terminal.
+/// record at each node (`redlock_options::client_record`); in etcd it is the value of the key; in
+/// PostgreSQL there is none. The texts come from the node: escape them before they are shown on a
+/// terminal.
 struct client_info {
     std::string host;        ///< the name of its machine
     std::uint32_t pid = 0;   ///< of its process, in that process's own namespace
@@ -89,7 +90,7 @@ struct resource_report {
     bool without_ttl = false;           ///< it is held, and only `locker::force_release()` ends it
     std::optional<std::uint64_t> fence; ///< the largest of the nodes; empty without fencing
     std::optional<queue_report> queue;  ///< the longest that a node has; empty if there is none
-    std::vector<node_report> nodes;     ///< in the order of the endpoints; empty for `memory()`
+    std::vector<node_report> nodes;     ///< in the order of the endpoints; of Redis only
 };
 
 /// A resource in a list.

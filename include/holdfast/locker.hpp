@@ -209,6 +209,8 @@ public:
     /// - `errc::not_held`  no majority has the key of one owner. Keys without a ttl were deleted.
     /// - `errc::unreachable`  no majority has answered. If `deleted` is not 0, the lock may be gone
     ///   nevertheless. With `etcd()`: always, because the holder would not be told.
+    /// - `errc::contended`  with `postgresql()`: another transaction has kept the row locked for
+    ///   2 s, such as a guard while others wait. Nothing has changed.
     /// - `errc::permission_denied`, `errc::key_conflict`, `errc::closed`, as for `inspect()`.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///

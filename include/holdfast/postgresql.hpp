@@ -64,8 +64,9 @@ struct postgresql_options {
 /// pooler that gives each transaction another connection, it works, and waiters look for their turn
 /// every few milliseconds instead of being told.
 ///
-/// It does not tell who holds a lock: `locker::inspect()`, `list()` and `force_release()` fail with
-/// `errc::unreachable`. A query of the table does: see the document on PostgreSQL.
+/// `locker::inspect()` and `list()` tell the locker that holds a lock, but not its process: a row
+/// does not know it, and `lock_owner::client` is empty. `locker::force_release()` tells the holder
+/// by a notification, and waits up to a second for its answer.
 ///
 /// Throws `std::invalid_argument` if the connection string or an option cannot be used. The message
 /// contains no part of the connection string.
