@@ -2,7 +2,6 @@
 
 #include "core/time.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,71 +11,79 @@ namespace holdfast::core {
 
 // Stores at most one deadline for each key. A key is a small number (the index of a slot).
 //
-// Most timers of one length fall due in the order in which they are set. A few runs, each in order
-// of time, take these: set and erase cost O(1), amortised. A deadline that does not fit at the end
-// of any run goes into a binary heap that knows the position of each key: O(log n). If as many
-// far-away deadlines are set as there are runs, the heap is used until these are gone.
+// Most deadlines are erased, or replaced by later ones, before they are due. So this only notes the
+// new deadline: the entry of the old one stays in a binary heap. When that entry is due, it is
+// moved to the new deadline or dropped. A deadline that is set before the old one gets another
+// entry.
 class timer_queue {
 public:
     using key = std::uint32_t;
 
     // Sets or moves the deadline of `k`; `never` removes it. If memory runs out, `k` has none.
-    void set(key k, time_point when);
-    void erase(key k) noexcept;
+    void set(key k, time_point when)
+    {
+        erase(k);
+        if (when == never)
+            return;
+        if (k >= slots_.size())
+            slots_.resize(k + std::size_t(1));
+        slot& s = slots_[k];
+        if (s.cleared != cleared_ || when < s.entry)
+            add(k, when);
+        else if (entries_.size() == 1) // it is that of `k`
+            s.entry = entries_.front().when = when;
+        s.deadline = when;
+        ++size_;
+    }
+    void erase(key k) noexcept
+    {
+        if (k >= slots_.size() || slots_[k].deadline == never)
+            return;
+        slots_[k].deadline = never;
+        if (--size_ == 0)
+            clear();
+    }
 
-    time_point earliest() const noexcept { return earliest_; }
+    // Not after the earliest deadline; `never` if there is none. With several keys it may be before
+    // that: the time of a deadline that was erased or moved. pop_due() of that time makes it later.
+    time_point earliest() const noexcept { return size_ == 0 ? never : entries_.front().when; }
 
     // Removes and returns a key whose deadline is not after `now`, the earliest first.
     std::optional<key> pop_due(time_point now) noexcept
     {
-        if (size_ == 0 || earliest_ > now)
+        if (earliest() > now)
             return std::nullopt;
-        return pop_earliest();
+        return find_due(now);
     }
 
     std::size_t size() const noexcept { return size_; }
+    // Entries in the heap, of deadlines that are set and of others.
+    std::size_t entries() const noexcept { return entries_.size(); }
 
 private:
-    static constexpr std::uint32_t absent = UINT32_MAX;
-    static constexpr std::uint32_t most_runs = 3; // attempts, remembered attempts, leases
-
-    static constexpr std::uint32_t in_heap = most_runs;
-
-    struct item {
+    struct entry {
         time_point when;
         key what;
     };
-    // The first and the last item are in use. Between them there are gaps, which are `absent`.
-    struct run {
-        std::vector<item> items;
-        std::size_t begin = 0, used = 0;
-
-        bool empty() const noexcept { return begin == items.size(); }
-        time_point first() const noexcept { return empty() ? never : items[begin].when; }
-        time_point last() const noexcept { return empty() ? long_ago : items.back().when; }
-    };
-    struct place {
-        std::uint32_t position = absent;
-        std::uint32_t run = in_heap;
+    struct slot {
+        time_point deadline = never;
+        time_point entry = never;  // the time of its entry that counts; not after the deadline
+        std::uint64_t cleared = 0; // of its entry; another number: that is gone
     };
 
-    key pop_earliest() noexcept;
-    time_point find_earliest() const noexcept;
-    run* fitting(time_point when) noexcept;
-    void append(run& r, item i);
-    void erase_in(run& r, std::size_t position) noexcept;
-    void close_gaps(run& r) noexcept;
+    void add(key k, time_point when);
+    std::optional<key> find_due(time_point now) noexcept;
+    void drop_replaced() noexcept;
+    void clear() noexcept
+    {
+        entries_.clear();
+        ++cleared_;
+    }
 
-    void put(std::size_t position, item i) noexcept;
-    void sift_up(std::size_t position, item i) noexcept;
-    void sift_down(std::size_t position, item i) noexcept;
-    void erase_in_heap(std::size_t position) noexcept;
-
-    std::array<run, most_runs> runs_;
-    std::vector<item> heap_;
-    std::vector<place> where_; // by key
-    time_point earliest_ = never;
+    std::vector<entry> entries_; // a heap, the earliest first
+    std::vector<slot> slots_;    // by key
     std::size_t size_ = 0;
+    std::uint64_t cleared_ = 1;
 };
 
 } // namespace holdfast::core

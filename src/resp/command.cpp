@@ -26,10 +26,13 @@ char* write_line_end(char* at) noexcept
 char* write_header(char* at, char type, std::size_t n) noexcept
 {
     *at++ = type;
-    if (n < 10)
-        *at++ = static_cast<char>('0' + n);
-    else
+    if (n < 100) {
+        if (n >= 10)
+            *at++ = static_cast<char>('0' + n / 10);
+        *at++ = static_cast<char>('0' + n % 10);
+    } else {
         at = std::to_chars(at, at + most_digits, n).ptr;
+    }
     return write_line_end(at);
 }
 

@@ -98,7 +98,7 @@ struct world : locker_fixture {
                     : store.grant(id, std::max(now, c.asked + 200ms) + 1ms * int(roll(90)));
             } else if (c.now == stage::held && roll(4) == 0) {
                 roll(4) == 0 ? store.lose(id) : store.confirm(id, now + 1ms * int(1 + roll(297)));
-            } else if (c.reports && roll(8) == 0) {
+            } else if (c.reports && !c.released && roll(8) == 0) {
                 store.others_wait(id);
             } else if (c.released && unanswered.contains(id)) {
                 unanswered.erase(id);
