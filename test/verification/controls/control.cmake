@@ -75,4 +75,5 @@ function(holdfast_test_controls test script program)
     set(list ${CMAKE_CURRENT_BINARY_DIR}/controls.txt)
     file(GENERATE OUTPUT ${list} CONTENT "${holdfast_controls}")
     holdfast_computation(${test} ${script} $<TARGET_FILE:${program}> ${list} ${ARGN})
+    set_tests_properties(${test} PROPERTIES COST 1200) # they run first
 endfunction()
