@@ -160,13 +160,13 @@ private:
     asio::awaitable<void> order_once(instant due)
     {
         const std::int64_t item = market_.item();
-        const http::status answer = co_await ask();
-        if (answer == http::status::ok) {
+        const http::status code = co_await ask();
+        if (code == http::status::ok) {
             market_.sold(due);
-        } else if (answer == http::status::conflict) {
+        } else if (code == http::status::conflict) {
             if (!market_.sold_out(item))
                 co_await pause(20ms);
-        } else if (answer == http::status::unknown) {
+        } else if (code == http::status::unknown) {
             market_.not_answered();
             stream_.reset();
             ++server_;

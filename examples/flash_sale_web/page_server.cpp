@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_streams = 32;
 constexpr std::uint64_t largest_body = 4'096;
 constexpr auto feed_interval = 250ms;
-constexpr auto write_limit = 10s; // a page that does not read
+constexpr auto page_limit = 10s; // a page that does not read
 
 // The page is one file: nothing may be loaded from elsewhere.
 constexpr auto page_policy = "default-src 'none'; script-src 'unsafe-inline'; "
@@ -119,7 +119,7 @@ asio::awaitable<void> page_server::stream_events(tcp::socket client)
     for (;;) {
         const std::string text = "data: " + json::serialize(feed_(seen)) + "\n\n";
         const auto bytes = asio::buffer(text);
-        stream.expires_after(write_limit);
+        stream.expires_after(page_limit);
         co_await asio::async_write(stream, bytes, asio::use_awaitable);
         timer.expires_after(feed_interval);
         co_await timer.async_wait(asio::use_awaitable);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto write_limit = 4s; // for a server that does not sell now
+constexpr auto order_limit = 4s; // for a server that does not sell now
 
 std::int64_t figure_of(const json::object& figures, const char* name)
 {
@@ -93,7 +93,7 @@ asio::awaitable<void> shop_servers::keep_frozen(
     const auto token = asio::experimental::as_tuple(asio::use_awaitable);
     one.process->tell({{"announce_next_write", true}});
     one.awaits_write = true;
-    one.timer.expires_after(write_limit);
+    one.timer.expires_after(order_limit);
     co_await one.timer.async_wait(token); // hear() may end it
     one.awaits_write = false;
     one.process->process().pause();

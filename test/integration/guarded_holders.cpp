@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(concurrent_writers_take_each_item_once)
 
 task hold_past_the_end(scene& s, protected_store& store)
 {
+    const std::string &fence = store.fence, &stock = store.stock;
     lock_options brief;
     brief.ttl = 1s;
     brief.renewal = renewal::manual; // as if the holder were paused

@@ -8,10 +8,10 @@
 
 namespace holdfast::test {
 
-inline const std::string fence = "stock:A:fence", stock = "stock:A";
-
 // A real server that stores the data that a lock protects.
 struct protected_store {
+    static inline const std::string fence = "stock:A:fence", stock = "stock:A";
+
     redis_server server;
 
     std::string send(const guarded_write& what) { return server.command(what.command()); }

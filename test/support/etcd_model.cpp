@@ -14,15 +14,6 @@ namespace holdfast::test {
 namespace wire = etcd_store::wire;
 using wire::proto_writer;
 
-namespace {
-
-std::uint64_t bits(std::int64_t value)
-{
-    return static_cast<std::uint64_t>(value);
-}
-
-} // namespace
-
 std::string etcd_model::header() const
 {
     proto_writer w;

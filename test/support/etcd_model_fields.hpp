@@ -10,6 +10,12 @@
 
 namespace holdfast::test {
 
+/// A number in a message has no sign.
+inline std::uint64_t bits(std::int64_t value)
+{
+    return static_cast<std::uint64_t>(value);
+}
+
 /// The texts and numbers of a request, by field.
 struct message_fields {
     explicit message_fields(std::string_view encoded)

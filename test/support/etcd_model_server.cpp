@@ -19,11 +19,6 @@ using wire::proto_writer;
 
 namespace {
 
-std::uint64_t bits(std::int64_t value)
-{
-    return static_cast<std::uint64_t>(value);
-}
-
 std::string framed(std::string_view message)
 {
     std::string f(1, '\0');

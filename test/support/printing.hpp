@@ -5,9 +5,9 @@
 #include "core/locker_core.hpp"
 #include "core/time.hpp"
 #include "redis/quorum/vote_round.hpp"
+#include "support/print.hpp"
 
 #include <holdfast/error.hpp>
-#include <holdfast/release_outcome.hpp>
 
 #include <array>
 #include <ostream>
@@ -23,17 +23,6 @@ inline std::string_view name_of(errc e)
         "no_reply", "node_error", "overloaded", "no_random_bits", "closed"};
     const auto index = static_cast<std::size_t>(e);
     return index < names.size() ? names[index] : "?";
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, errc e)
-{
-    return out << name_of(e);
-}
-
-inline std::ostream& boost_test_print_type(std::ostream& out, release_outcome outcome)
-{
-    constexpr std::array<std::string_view, 3> names{"released", "expired", "unconfirmed"};
-    return out << names[static_cast<std::size_t>(outcome)];
 }
 
 namespace core {

@@ -134,6 +134,8 @@ inline constexpr std::string_view wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr std::string_view out_of_memory =
     "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr std::string_view unknown_option =
+    "ERR the model of a server does not support this option";
 
 } // namespace resp_text
 

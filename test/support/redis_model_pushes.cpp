@@ -6,9 +6,7 @@ namespace holdfast::test {
 namespace {
 
 using resp_text::syntax;
-
-constexpr std::string_view unknown_option =
-    "ERR the model of a server does not support this option";
+using resp_text::unknown_option;
 
 void append_bulk(std::string& out, std::string_view text)
 {

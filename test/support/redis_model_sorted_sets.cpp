@@ -12,10 +12,8 @@ namespace {
 
 using resp_text::no_integer;
 using resp_text::syntax;
+using resp_text::unknown_option;
 using resp_text::wrong_type;
-
-constexpr std::string_view unknown_option =
-    "ERR the model of a server does not support this option";
 
 std::optional<double> score_of(std::string_view word)
 {

@@ -47,9 +47,9 @@ void redis_sentinel_server::kill() noexcept
 }
 
 std::string redis_sentinel_server::command(
-    const std::vector<std::string>& words, std::chrono::milliseconds timeout)
+    const std::vector<std::string>& arguments, std::chrono::milliseconds timeout)
 {
-    return client_.command(port_, words, timeout);
+    return client_.command(port_, arguments, timeout);
 }
 
 // Returns false if the port is taken.

@@ -30,7 +30,7 @@ public:
     void kill() noexcept;                        ///< SIGKILL
 
     /// As `redis_server::command()`.
-    std::string command(const std::vector<std::string>& words,
+    std::string command(const std::vector<std::string>& arguments,
         std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
 private:

@@ -13,7 +13,7 @@ using namespace holdfast::test;
 using boost::json::array;
 using boost::json::object;
 
-struct fixture {
+struct cli_inspection_fixture {
     std::vector<redis_server> servers = start_servers(3);
     words variables{store_of(servers)};
 
@@ -31,7 +31,7 @@ object json_of(const cli_result& result)
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_inspection, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_inspection, cli_inspection_fixture)
 
 BOOST_AUTO_TEST_CASE(the_status_tells_whether_a_lock_is_held)
 {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace holdfast::test;
 
-struct fixture {
+struct cli_release_fixture {
     std::vector<redis_server> servers = start_servers(1);
     words variables{store_of(servers)};
 
@@ -27,7 +27,7 @@ int exit_status(pseudo_terminal& terminal)
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_release, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_release, cli_release_fixture)
 
 BOOST_AUTO_TEST_CASE(the_holder_is_told)
 {

@@ -25,10 +25,10 @@ std::string order_of(top_page& page, top_order order)
 {
     page.order = order;
     page.sort();
-    std::string names;
+    std::string listed;
     for (const listed_lock& each : page.found.locks)
-        names += each.resource;
-    return names;
+        listed += each.resource;
+    return listed;
 }
 
 } // namespace

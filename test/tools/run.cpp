@@ -14,7 +14,7 @@ namespace {
 
 using namespace holdfast::test;
 
-struct fixture {
+struct cli_run_fixture {
     std::vector<redis_server> servers = start_servers(1);
     words variables{store_of(servers)};
 
@@ -29,7 +29,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_run, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_run, cli_run_fixture)
 
 BOOST_AUTO_TEST_CASE(the_status_of_the_command_is_passed_on)
 {

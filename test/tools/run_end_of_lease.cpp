@@ -14,7 +14,7 @@ using namespace holdfast::test;
 
 // A command and a process that it has started in the background. The latter says itself that it has
 // begun: a signal before its exec could be lost in the copy of the shell.
-struct fixture {
+struct cli_run_end_of_lease_fixture {
     void start(const std::string& reaction, const std::string& ttl = "3s")
     {
         const words all{"run", "--ttl", ttl, "--kill-after", "1s", "job", "--", "sh", "-c",
@@ -58,7 +58,7 @@ pid_t guardian_of(pid_t command)
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_run_end_of_lease, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_run_end_of_lease, cli_run_end_of_lease_fixture)
 
 BOOST_AUTO_TEST_CASE(lost_nodes_stop_the_command)
 {

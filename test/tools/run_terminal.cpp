@@ -23,7 +23,7 @@ public:
     }
 };
 
-struct fixture {
+struct cli_run_terminal_fixture {
     std::vector<redis_server> servers = start_servers(1);
     shell user{store_of(servers)};
 
@@ -44,7 +44,7 @@ constexpr const char* suspend = "\x1a";
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_run_terminal, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_run_terminal, cli_run_terminal_fixture)
 
 BOOST_AUTO_TEST_CASE(the_command_has_the_terminal)
 {

@@ -27,11 +27,11 @@ std::string file_with(
     return path;
 }
 
-struct fixture {
+struct cli_stores_fixture {
     std::vector<redis_server> servers = start_servers(1, {"--requirepass", secret});
     temporary_folder folder{"cli"};
 
-    fixture() { servers[0].command({"auth", secret}); }
+    cli_stores_fixture() { servers[0].command({"auth", secret}); }
 
     std::string with_login(const std::string& login) const
     {
@@ -41,7 +41,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_stores, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_stores, cli_stores_fixture)
 
 BOOST_AUTO_TEST_CASE(the_password_comes_from_the_environment_or_a_file)
 {

@@ -16,7 +16,7 @@ using namespace holdfast::test;
 constexpr const char* begins = "\x1b[?1049h";
 constexpr const char* ends = "\x1b[?1049l";
 
-struct fixture {
+struct cli_top_fixture {
     std::vector<redis_server> servers = start_servers(1);
     words variables{store_of(servers)};
 
@@ -36,7 +36,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(cli_top, fixture)
+BOOST_FIXTURE_TEST_SUITE(cli_top, cli_top_fixture)
 
 BOOST_AUTO_TEST_CASE(pages)
 {

@@ -19,6 +19,8 @@ using holdfast::locker_options;
 using holdfast::resource;
 namespace redis = holdfast::redis;
 
+BOOST_AUTO_TEST_SUITE(values_options)
+
 namespace {
 
 // The message of the exception, or nothing.
@@ -39,8 +41,6 @@ std::string objection_to(const Options& o)
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(values_options)
 
 // The defaults are valid, and so are the ends of every range.
 BOOST_AUTO_TEST_CASE(good_options)

@@ -14,6 +14,8 @@
 using namespace std::chrono_literals;
 using namespace holdfast;
 
+BOOST_AUTO_TEST_SUITE(values_redis)
+
 namespace {
 
 template <class Make>
@@ -40,8 +42,6 @@ bool has(const std::string& text, std::string_view part)
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(values_redis)
 
 // Each backend says what it is, and what it promises.
 BOOST_AUTO_TEST_CASE(stores)

@@ -16,6 +16,8 @@ using holdfast::endpoint;
 using holdfast::redlock;
 using holdfast::redlock_options;
 
+BOOST_AUTO_TEST_SUITE(values_redlock)
+
 namespace {
 
 std::string objection(const std::vector<endpoint>& nodes, const redlock_options& options = {})
@@ -37,8 +39,6 @@ std::vector<endpoint> some_nodes(int count)
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(values_redlock)
 
 // One to fifteen different servers are accepted, without any I/O.
 BOOST_AUTO_TEST_CASE(good_nodes)

@@ -32,7 +32,7 @@ std::string in_colour(std::string_view text, console::colour with)
            "\x1b[0m";
 }
 
-std::string_view name_of(console::level severity)
+std::string_view word_for(console::level severity)
 {
     constexpr std::string_view names[] = {"error", "warning", "note", "detail"};
     return names[static_cast<int>(severity)];
@@ -74,7 +74,8 @@ void console::message(
         return;
     const std::string safe = without_credentials(text);
     if (how_.json) {
-        boost::json::object line{{"level", name_of(severity)}, {"event", event}, {"message", safe}};
+        boost::json::object line{
+            {"level", word_for(severity)}, {"event", event}, {"message", safe}};
         for (auto& [key, value] : fields)
             line.insert_or_assign(key, std::move(value));
         std::cerr << escaped(boost::json::serialize(line)) + '\n';
@@ -83,7 +84,7 @@ void console::message(
     std::string start = "holdfast: ";
     if (severity == level::error || severity == level::warning) {
         const auto with = severity == level::error ? colour::red : colour::yellow;
-        const std::string word(name_of(severity));
+        const std::string word(word_for(severity));
         start += (coloured_messages_ ? in_colour(word, with) : word) + ": ";
     }
     std::cerr << start + visible(safe) + '\n';

@@ -132,20 +132,20 @@ std::string reason_of(const answer& a)
     return a.node.reason;
 }
 
-std::string in_words(const answer& a, std::size_t width, const console& out)
+std::string line_of(const answer& a, std::size_t width, const console& out)
 {
     const std::string reason = reason_of(a);
-    const auto colour = !a.node.connected ? console::colour::red
-                        : reason.empty()  ? console::colour::green
-                                          : console::colour::yellow;
+    const auto with = !a.node.connected ? console::colour::red
+                      : reason.empty()  ? console::colour::green
+                                        : console::colour::yellow;
     std::string line = visible(a.node.address);
     line.resize(std::max(width, line.size()) + 2, ' ');
     if (!a.node.connected)
-        return line + out.painted("failed", colour) + "  " + visible(reason);
+        return line + out.painted("failed", with) + "  " + visible(reason);
     char time[40];
     std::snprintf(time, sizeof time, "  connected in %.1f ms",
         static_cast<double>(a.connect_time->count()) / 1'000);
-    line += out.painted(reason.empty() ? "ok    " : "warns ", colour) + time;
+    line += out.painted(reason.empty() ? "ok    " : "warns ", with) + time;
     if (const histogram& latency = a.node.latency; latency.count() != 0)
         line += ", answers in " + milliseconds_of(latency.quantile(0.5)) + " (p50), " +
                 milliseconds_of(latency.quantile(0.99)) + " (p99)";
@@ -243,7 +243,7 @@ int ping_command::run(const invocation& with)
             {"guarantee", name_of(stats.guarantee)}});
     } else if (!with.out.how().quiet) {
         for (const answer& a : answers)
-            with.out.result(in_words(a, width, with.out));
+            with.out.result(line_of(a, width, with.out));
         with.out.result(std::to_string(connected) + " of " + std::to_string(answers.size()) +
                         " nodes connected; a majority is " + std::to_string(majority));
         with.out.result(

@@ -13,6 +13,7 @@
 #include <holdfast/redis.hpp>
 
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp> // defines what App.hpp uses
 
 #include <cstdlib>
 #include <fstream>

@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration node_timeout = 500ms;
-
 struct admission_fixture {
+    static constexpr duration node_timeout = 500ms;
+
     admission gate;
     time_point now = start;
 

@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration node_timeout = 500ms;
-
 struct line_fixture {
+    static constexpr duration node_timeout = 500ms;
+
     admission_line line;
     std::vector<attempt_load> loads;
     time_point now = start;

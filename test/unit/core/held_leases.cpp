@@ -15,9 +15,9 @@ using stage = claim_slot::stage;
 
 namespace {
 
-constexpr duration patience = 50ms;
-
 struct leases_fixture {
+    static constexpr duration patience = 50ms;
+
     claim_slots slots;
     held_leases leases{slots};
 

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 using action = lease_keeper::action;
 using phase = lease_keeper::phase;
 
+BOOST_AUTO_TEST_SUITE(core_lease_keeper)
+
 namespace {
 
 constexpr duration patience = 450ms;
@@ -62,8 +64,6 @@ lease_keeper keeper_of(const lease_params& terms)
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(core_lease_keeper)
 
 BOOST_AUTO_TEST_CASE(renewals_follow_the_ttl_that_the_store_has_given)
 {

@@ -18,9 +18,10 @@
 
 namespace asio = boost::asio;
 using namespace holdfast;
-using kind = event::type;
 
 BOOST_AUTO_TEST_SUITE(io_observers)
+
+using kind = event::type;
 
 // All waits end at once, then the locker tells what a person must know.
 BOOST_AUTO_TEST_CASE(what_matters_is_not_lost_behind_many_waits)

@@ -16,11 +16,12 @@
 namespace asio = boost::asio;
 using namespace holdfast;
 using io::outbox;
-using kind = outbox::kind;
 
 namespace {
 
 struct outbox_fixture {
+    using kind = outbox::kind;
+
     asio::io_context context;
     std::shared_ptr<outbox> calls = std::make_shared<outbox>(context.get_executor());
     std::string made;

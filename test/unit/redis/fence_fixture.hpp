@@ -210,4 +210,8 @@ struct fence_fixture : redlock_fixture<scripted_node> {
     std::string reason(std::size_t node) const { return core->nodes().stats()[node].reason; }
 };
 
+struct connected_fence : fence_fixture {
+    connected_fence() { connect(); }
+};
+
 } // namespace holdfast::test

@@ -5,6 +5,7 @@
 #include "resp/reader.hpp"
 #include "support/printing.hpp"
 #include "support/times.hpp"
+#include "unit/redis/blob.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -22,17 +23,12 @@ const std::string ok = "+OK\r\n", wrong = "-ERR unknown subcommand\r\n";
 const std::string hello = "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
 const std::string hello_unknown = "-ERR unknown command 'HELLO'\r\n";
 
-std::string blob(std::string_view text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
-
 const std::string memory = blob("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
 const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n") + memory;
 const std::string scripts =
     blob(release_script.digest) + blob(renew_script.digest) + blob(pass_on_script.digest);
 
-struct greeting {
+struct scripted_greeting {
     node_settings settings{};
     handshake h{};
     std::string out{};
@@ -84,7 +80,7 @@ BOOST_AUTO_TEST_SUITE(redlock_handshake)
 // RESP3, and the whole greeting in two steps.
 BOOST_AUTO_TEST_CASE(greets_in_resp3)
 {
-    greeting g;
+    scripted_greeting g;
     g.settings.client_name = "shop";
     g.settings.database = 3;
     BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + scripts));
@@ -103,7 +99,7 @@ BOOST_AUTO_TEST_CASE(greets_in_resp3)
 // accept one section in a request.
 BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
 {
-    greeting g;
+    scripted_greeting g;
     BOOST_TEST(g.run(hello + ok + ok + info + scripts));
     BOOST_TEST(g.sent().find("\nINFO server\nINFO memory\n") != std::string::npos);
     BOOST_TEST(g.sent().find("\nINFO\n") == std::string::npos);
@@ -114,7 +110,7 @@ BOOST_AUTO_TEST_CASE(asks_for_the_sections_that_are_needed)
 BOOST_AUTO_TEST_CASE(subscribes)
 {
     const std::string queue = scripts + blob(enqueue_script.digest) + ok;
-    greeting g, forbidden, old;
+    scripted_greeting g, forbidden, old;
     g.settings.channel = forbidden.settings.channel = old.settings.channel = "mine";
     BOOST_TEST(g.run(hello + ok + ok + info + queue + ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
     BOOST_TEST((g.result == handshake::outcome::ready));
@@ -132,7 +128,7 @@ BOOST_AUTO_TEST_CASE(subscribes)
 // A node that forbids tracking of keys can still keep a queue.
 BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
 {
-    greeting g;
+    scripted_greeting g;
     g.settings.channel = "mine";
     BOOST_TEST(g.run(hello + ok + ok + info + scripts + blob(enqueue_script.digest) +
                      "-NOPERM no tracking for you\r\n>3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
@@ -149,11 +145,11 @@ BOOST_AUTO_TEST_CASE(with_fencing)
     const std::string time = "*2\r\n" + blob("1700000000") + blob("123456");
     const std::string last = blob(pass_on_script.digest);
     const auto fenced = [] {
-        greeting g;
+        scripted_greeting g;
         g.settings.fenced = true;
         return g;
     };
-    greeting g = fenced(), old = fenced();
+    scripted_greeting g = fenced(), old = fenced();
     g.settings.channel = "mine";
     BOOST_TEST(g.run(hello + ok + ok + info + loaded + time + last + ok +
                      ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
@@ -200,11 +196,11 @@ BOOST_AUTO_TEST_CASE(missing_rights)
         return all;
     };
     const auto trying = [] {
-        greeting g;
+        scripted_greeting g;
         g.settings.unused_key = "holdfast:0123";
         return g;
     };
-    greeting g = trying();
+    scripted_greeting g = trying();
     BOOST_TEST(g.run(answers(count, "")));
     BOOST_TEST((g.result == handshake::outcome::ready));
     const std::string text(release_script.text), digest(release_script.digest);
@@ -219,7 +215,7 @@ BOOST_AUTO_TEST_CASE(missing_rights)
                 "subcommand\r\n"s,
                 "-NOPERM User key has no permissions to run the 'x' command\r\n"s,
                 "-ERR unknown command `x`, with args beginning with: `holdfast:0123`, \r\n"s}) {
-            greeting missing = trying();
+            scripted_greeting missing = trying();
             missing.refuses(errc::permission_denied, answers(i, refusal));
             BOOST_TEST(missing.h.why().text.starts_with("a lease needs " + names[i] + ": "));
             BOOST_TEST(missing.h.why().text.find("holdfast:") == std::string::npos);
@@ -229,7 +225,7 @@ BOOST_AUTO_TEST_CASE(missing_rights)
              "arguments\r\n"s,
                 "-NOPERM No permissions to access a key\r\n"s, "-OOM command not allowed\r\n"s,
                 "-MISCONF no disk\r\n"s, "-NOSCRIPT none\r\n"s}) {
-            greeting other = trying();
+            scripted_greeting other = trying();
             BOOST_TEST(other.run(answers(i, refusal)));
             BOOST_TEST((other.result == handshake::outcome::ready));
         }
@@ -239,7 +235,7 @@ BOOST_AUTO_TEST_CASE(missing_rights)
 // A greeting with all its parts.
 BOOST_AUTO_TEST_CASE(the_longest_greeting)
 {
-    greeting g;
+    scripted_greeting g;
     g.settings.fenced = true;
     g.settings.client_name = "shop";
     g.settings.database = 3;
@@ -257,7 +253,7 @@ BOOST_AUTO_TEST_CASE(the_longest_greeting)
 // User and password are sent with HELLO; without a user it is the default one.
 BOOST_AUTO_TEST_CASE(logs_in)
 {
-    greeting g, named;
+    scripted_greeting g, named;
     g.settings.password = named.settings.password = "s3cret";
     named.settings.user = "shop";
     BOOST_TEST(g.run(hello));
@@ -271,7 +267,7 @@ BOOST_AUTO_TEST_CASE(falls_back_to_resp2)
 {
     for (const std::string& refusal :
         {hello_unknown, "-NOPROTO unsupported protocol version\r\n"s}) {
-        greeting g;
+        scripted_greeting g;
         g.settings.password = "s3cret";
         BOOST_TEST(
             g.run(refusal + ok + "*3\r\n+master\r\n:0\r\n*0\r\n" + wrong + wrong + info + scripts));
@@ -283,7 +279,7 @@ BOOST_AUTO_TEST_CASE(falls_back_to_resp2)
 // Commands that only improve the client list of a node may be refused.
 BOOST_AUTO_TEST_CASE(optional_commands_may_fail)
 {
-    greeting g;
+    scripted_greeting g;
     g.settings.client_name = "shop";
     BOOST_TEST(g.run(hello + wrong + wrong + wrong + info + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
@@ -297,9 +293,9 @@ BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
         return blob("# Server\r\nrun_id:abc\r\n") +
                blob("# Memory\r\nmaxmemory:" + limit + "\r\nmaxmemory_policy:" + policy + "\r\n");
     };
-    greeting().refuses(
+    scripted_greeting().refuses(
         errc::misconfigured_node, hello + ok + ok + evicting("1000000", "volatile-ttl"));
-    greeting unlimited, careful, accepted;
+    scripted_greeting unlimited, careful, accepted;
     BOOST_TEST(unlimited.run(hello + ok + ok + evicting("0", "allkeys-lru") + scripts));
     BOOST_TEST(careful.run(hello + ok + ok + evicting("1000000", "noeviction") + scripts));
     accepted.settings.eviction_allowed = true;
@@ -310,7 +306,7 @@ BOOST_AUTO_TEST_CASE(refuses_a_node_that_evicts)
 BOOST_AUTO_TEST_CASE(without_permission_to_ask)
 {
     const std::string noperm = "-NOPERM no permissions to run this command\r\n";
-    greeting g, old;
+    scripted_greeting g, old;
     BOOST_TEST(g.run(hello + ok + ok + noperm + noperm + scripts));
     BOOST_TEST((g.result == handshake::outcome::ready));
     BOOST_TEST(g.h.server().run_id == "");
@@ -324,19 +320,19 @@ BOOST_AUTO_TEST_CASE(refuses_a_node_that_is_no_independent_primary)
     const auto says = [](const std::string& mode, const std::string& role) {
         return "%2\r\n+mode\r\n+" + mode + "\r\n+role\r\n+" + role + "\r\n";
     };
-    greeting().refuses(errc::misconfigured_node, says("sentinel", "sentinel"));
-    greeting().refuses(errc::misconfigured_node, says("cluster", "master"));
-    greeting().refuses(errc::misconfigured_node, says("standalone", "replica"));
-    greeting().refuses(errc::misconfigured_node, says("standalone", "sl\x1b[1mave"));
-    greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+slave\r\n");
-    greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+sentinel\r\n");
+    scripted_greeting().refuses(errc::misconfigured_node, says("sentinel", "sentinel"));
+    scripted_greeting().refuses(errc::misconfigured_node, says("cluster", "master"));
+    scripted_greeting().refuses(errc::misconfigured_node, says("standalone", "replica"));
+    scripted_greeting().refuses(errc::misconfigured_node, says("standalone", "sl\x1b[1mave"));
+    scripted_greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+slave\r\n");
+    scripted_greeting().refuses(errc::misconfigured_node, hello_unknown + "*1\r\n+sentinel\r\n");
     for (const std::string& silent : {says("standalone", ""), "%1\r\n+mode\r\n+standalone\r\n"s,
              hello_unknown + "*1\r\n+\r\n"}) {
-        greeting g;
+        scripted_greeting g;
         g.refuses(errc::misconfigured_node, silent);
         BOOST_TEST(g.h.why().text == "the node does not say that it is a primary");
     }
-    greeting().refuses(errc::misconfigured_node,
+    scripted_greeting().refuses(errc::misconfigured_node,
         hello_unknown + "*1\r\n+master\r\n" + wrong + wrong + blob("redis_mode:cluster\r\n"));
 }
 
@@ -344,20 +340,23 @@ BOOST_AUTO_TEST_CASE(refuses_a_node_that_is_no_independent_primary)
 BOOST_AUTO_TEST_CASE(errors)
 {
     const auto with_password = [] {
-        greeting g;
+        scripted_greeting g;
         g.settings.password = "s3cret";
         return g;
     };
     with_password().refuses(errc::authentication_failed, "-WRONGPASS invalid pair\r\n");
     with_password().refuses(
         errc::authentication_failed, hello_unknown + "-ERR invalid password\r\n");
-    greeting().refuses(errc::authentication_failed, "-NOAUTH HELLO must be called with AUTH\r\n");
-    greeting().refuses(errc::node_error, "-ERR max number of clients reached\r\n");
-    greeting().refuses(errc::node_error, hello + ok + ok + info + "-LOADING Redis is loading\r\n");
-    greeting().refuses(errc::permission_denied, hello + ok + ok + info + "-NOPERM script\r\n");
-    greeting().refuses(errc::protocol_error, "+OK\r\n");
-    greeting().refuses(errc::protocol_error, hello_unknown + "+OK\r\n");
-    greeting g;
+    scripted_greeting().refuses(
+        errc::authentication_failed, "-NOAUTH HELLO must be called with AUTH\r\n");
+    scripted_greeting().refuses(errc::node_error, "-ERR max number of clients reached\r\n");
+    scripted_greeting().refuses(
+        errc::node_error, hello + ok + ok + info + "-LOADING Redis is loading\r\n");
+    scripted_greeting().refuses(
+        errc::permission_denied, hello + ok + ok + info + "-NOPERM script\r\n");
+    scripted_greeting().refuses(errc::protocol_error, "+OK\r\n");
+    scripted_greeting().refuses(errc::protocol_error, hello_unknown + "+OK\r\n");
+    scripted_greeting g;
     g.settings.database = 99;
     g.refuses(errc::node_error, hello + "-ERR DB index is out of range\r\n");
 }
@@ -365,8 +364,8 @@ BOOST_AUTO_TEST_CASE(errors)
 // A node that computes another digest would not run our script.
 BOOST_AUTO_TEST_CASE(another_digest)
 {
-    greeting().refuses(errc::protocol_error, hello + ok + ok + info + blob("0123"));
-    greeting().refuses(errc::protocol_error,
+    scripted_greeting().refuses(errc::protocol_error, hello + ok + ok + info + blob("0123"));
+    scripted_greeting().refuses(errc::protocol_error,
         hello + ok + ok + info + blob(release_script.digest) + blob(release_script.digest));
 }
 
@@ -377,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_password_that_is_echoed)
     const std::string echo = "with args beginning with: `s3cret`, \r\n";
     for (const std::string& replies : {hello_unknown + "-ERR unknown command `AUTH`, " + echo,
              "-ERR no such command: HELLO, " + echo, "-NOAUTH not so: HELLO, " + echo}) {
-        greeting g;
+        scripted_greeting g;
         g.settings.password = "s3cret";
         g.run(replies);
         BOOST_TEST((g.result == handshake::outcome::failed));

@@ -6,6 +6,7 @@
 #include "redis/node/redirection.hpp"
 #include "redis/node/slot_table.hpp"
 #include "resp/reader.hpp"
+#include "unit/redis/blob.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,16 +14,12 @@
 #include <string>
 
 using namespace holdfast::redis;
+using namespace holdfast::test;
 using namespace std::string_literals;
 namespace resp = holdfast::resp;
 namespace core = holdfast::core;
 
 namespace {
-
-std::string blob(const std::string& text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
 
 std::string node(const std::string& host, int port)
 {

@@ -11,14 +11,11 @@ using words = told_node::words;
 constexpr auto inspect = inspection_task::inspect;
 constexpr auto list = inspection_task::list;
 
-struct connected : inspection_fixture {
-    explicit connected(bool fenced = false) : inspection_fixture(fenced) { run(); }
-};
-struct connected_fenced : connected {
-    connected_fenced() : connected(true) {}
+struct connected_fenced : connected_inspection {
+    connected_fenced() : connected_inspection(true) {}
 };
 
-BOOST_FIXTURE_TEST_SUITE(redlock_inspection, connected)
+BOOST_FIXTURE_TEST_SUITE(redlock_inspection, connected_inspection)
 
 BOOST_AUTO_TEST_CASE(the_owner_of_a_majority)
 {

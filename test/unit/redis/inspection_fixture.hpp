@@ -6,6 +6,7 @@
 #include "support/printing.hpp"
 #include "support/session_fixture.hpp"
 #include "support/times.hpp"
+#include "unit/redis/blob.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,11 +19,6 @@
 #include <vector>
 
 namespace holdfast::test {
-
-inline std::string blob(std::string_view text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
 
 inline std::string list_of(const std::vector<std::string>& encoded)
 {
@@ -257,6 +253,10 @@ struct inspection_fixture : redis::session_owner {
     redis::key_names plain_names{{}, {}, redis::queue_suffix}, fenced_names;
     redis::inspection people;
     std::uint64_t tag = 0;
+};
+
+struct connected_inspection : inspection_fixture {
+    explicit connected_inspection(bool fenced = false) : inspection_fixture(fenced) { run(); }
 };
 
 } // namespace holdfast::test

@@ -11,11 +11,7 @@ using words = told_node::words;
 
 constexpr auto force = core::inspection_task::force_release;
 
-struct connected : inspection_fixture {
-    connected() { run(); }
-};
-
-BOOST_FIXTURE_TEST_SUITE(redlock_inspection_taking, connected)
+BOOST_FIXTURE_TEST_SUITE(redlock_inspection_taking, connected_inspection)
 
 // The holder is told, then the key is deleted; the queue's node hands it off.
 BOOST_AUTO_TEST_CASE(a_lock_is_taken_away)

@@ -12,7 +12,7 @@ using namespace holdfast::redis;
 
 namespace {
 
-core::address member(const std::string& host)
+core::address member_at(const std::string& host)
 {
     return {.host = host, .port = 1, .path = {}};
 }
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_SUITE(redis_member_round)
 
 BOOST_AUTO_TEST_CASE(asks_each_member_once)
 {
-    member_round round({member("a"), member("b"), member("a")});
+    member_round round({member_at("a"), member_at("b"), member_at("a")});
     round.begin({});
     BOOST_TEST(rest_of(round) == "ab");
     round.begin(table_of("p"));
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(asks_each_member_once)
 
 BOOST_AUTO_TEST_CASE(the_one_that_has_answered_comes_first)
 {
-    member_round round({member("a"), member("b"), member("c")});
+    member_round round({member_at("a"), member_at("b"), member_at("c")});
     round.begin({});
     round.next();
     round.failed({errc::no_reply, "silent"});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_has_answered_comes_first)
 // One that comes back by itself is a reason to wait. The rest is for people.
 BOOST_AUTO_TEST_CASE(tells_why_none_has_answered)
 {
-    member_round round({member("a"), member("b"), member("c")});
+    member_round round({member_at("a"), member_at("b"), member_at("c")});
     round.begin({});
     round.next();
     round.failed({errc::misconfigured_node, "no member"});

@@ -3,6 +3,7 @@
 
 #include "support/printing.hpp"
 #include "support/times.hpp"
+#include "unit/redis/blob.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -23,11 +24,6 @@ using holdfast::error_code;
 namespace core = holdfast::core;
 
 namespace {
-
-std::string blob(std::string_view text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
 
 std::string address(std::string_view host, std::string_view port)
 {

@@ -11,11 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct connected : fence_fixture {
-    connected() { connect(); }
-};
-
-BOOST_FIXTURE_TEST_SUITE(redlock_fence, connected)
+BOOST_FIXTURE_TEST_SUITE(redlock_fence, connected_fence)
 
 // One round trip: the nodes choose the same start, which is the token.
 BOOST_AUTO_TEST_CASE(a_majority_of_equal_grants_gives_the_token)

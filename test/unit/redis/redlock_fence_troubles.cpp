@@ -13,11 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace redis::fenced_status;
 
-struct connected : fence_fixture {
-    connected() { connect(); }
-};
-
-BOOST_FIXTURE_TEST_SUITE(redlock_fence_troubles, connected)
+BOOST_FIXTURE_TEST_SUITE(redlock_fence_troubles, connected_fence)
 
 // A lock that another client holds is a refusal, as in plain mode.
 BOOST_AUTO_TEST_CASE(another_client_holds_the_lock)

@@ -6,6 +6,7 @@
 #include "redis/node/scripts.hpp"
 #include "resp/reader.hpp"
 #include "support/session_fixture.hpp"
+#include "unit/redis/blob.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -23,11 +24,6 @@ using namespace redis;
 using namespace std::chrono_literals;
 
 using words = std::vector<std::string>;
-
-inline std::string blob(std::string_view text)
-{
-    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
-}
 
 // What a member of the cluster knows: the slots, and its keys with their tokens.
 struct member {

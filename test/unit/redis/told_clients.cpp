@@ -7,11 +7,7 @@ namespace {
 using namespace std::chrono_literals;
 using words = told_node::words;
 
-struct connected : inspection_fixture {
-    connected() { run(); }
-};
-
-BOOST_FIXTURE_TEST_SUITE(told_clients, connected)
+BOOST_FIXTURE_TEST_SUITE(told_clients, connected_inspection)
 
 // The node that lies is the first to answer.
 BOOST_AUTO_TEST_CASE(a_record_that_one_node_makes_up)

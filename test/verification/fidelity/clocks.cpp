@@ -12,12 +12,12 @@ using namespace holdfast::test;
 using namespace std::chrono_literals;
 using words = twins::words;
 
-struct fixture {
+struct clocks_fixture {
     twins both;
     random_commands random{1};
     std::string reply;
 
-    fixture()
+    clocks_fixture()
     {
         both.on_reply = [this](const words&, const std::string& said) {
             reply = said;
@@ -33,7 +33,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(clocks, fixture)
+BOOST_FIXTURE_TEST_SUITE(clocks, clocks_fixture)
 
 BOOST_AUTO_TEST_CASE(a_key_exists_at_its_expiry_time_and_is_gone_a_millisecond_later)
 {

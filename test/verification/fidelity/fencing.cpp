@@ -69,12 +69,12 @@ std::int64_t first_in(std::string_view reply)
     return number_at(reply, reply.starts_with("*3\r\n:") ? 5 : 1);
 }
 
-struct fixture {
+struct fencing_fixture {
     twins both;
     random_commands random{1};
     std::vector<std::string> replies; // to the last command
 
-    fixture()
+    fencing_fixture()
     {
         both.on_reply = [this](const words&, const std::string& reply) {
             replies.push_back(reply);
@@ -99,7 +99,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(fencing, fixture)
+BOOST_FIXTURE_TEST_SUITE(fencing, fencing_fixture)
 
 BOOST_AUTO_TEST_CASE(each_grant_takes_a_block_and_the_next_grant_starts_after_it)
 {

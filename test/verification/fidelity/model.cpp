@@ -21,12 +21,12 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using words = std::vector<std::string>;
 
-struct fixture {
+struct model_fixture {
     redis_model model{"first"};
     redis_model::session session;
     std::string told; // what changed, in order
 
-    fixture()
+    model_fixture()
     {
         model.on_change = [this](const std::string& key, const redis_model::item* now) {
             told += key + (now == nullptr ? " gone; " : "=" + now->value + "; ");
@@ -45,7 +45,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(model, fixture)
+BOOST_FIXTURE_TEST_SUITE(model, model_fixture)
 
 BOOST_AUTO_TEST_CASE(expiry_deletes_the_keys_that_are_over_at_that_time)
 {

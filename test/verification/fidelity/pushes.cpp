@@ -43,7 +43,7 @@ words open_window(char token, const std::string& says, const std::string& ttl)
         std::string(32, token), "100000", "", says, ttl};
 }
 
-struct fixture {
+struct pushes_fixture {
     twins both;
     random_commands random{1};
     // Sends commands on the connection of that number, and compares replies and pushes.
@@ -61,7 +61,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(pushes, fixture)
+BOOST_FIXTURE_TEST_SUITE(pushes, pushes_fixture)
 
 BOOST_AUTO_TEST_CASE(a_key_is_handed_off_in_the_order_of_the_queue)
 {

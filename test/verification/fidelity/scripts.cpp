@@ -13,12 +13,12 @@ namespace {
 using namespace holdfast::test;
 using words = twins::words;
 
-struct fixture {
+struct scripts_fixture {
     twins both;
     random_commands random{1};
     std::string reply; // the last one of both servers
 
-    fixture()
+    scripts_fixture()
     {
         both.on_reply = [this](const words&, const std::string& said) {
             reply = said;
@@ -63,7 +63,7 @@ struct fixture {
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(scripts, fixture)
+BOOST_FIXTURE_TEST_SUITE(scripts, scripts_fixture)
 
 BOOST_AUTO_TEST_CASE(values_become_replies)
 {
