@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(leases_are_lost_with_their_session)
     w.take_events();
     w.data.end_session(w.link().session);
     w.cut();
-    w.serve();
+    w.pass(100ms);
     const auto events = w.take_events();
     BOOST_REQUIRE(events.size() == 2u);
     BOOST_TEST((events[0].kind == event_kind::lost));
@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(another_session_than_ours_is_an_expired_one)
     w.grant(1);
     const std::int64_t old = w.link().session;
     w.cut();
+    w.now += 100ms;
     w.settle();
     w.link().greeted = true;
     w.link().session = w.data.begin_session();
@@ -381,7 +382,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_answers_break_the_connection_alone)
         fresh.settle();
         fresh.link().greeted = true;
         fresh.link().send(bytes, fresh.now);
-        fresh.now += 1s;
+        fresh.pass(1s);
         fresh.grant(1);
     }
 }

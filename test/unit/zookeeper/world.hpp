@@ -58,10 +58,10 @@ struct zk_nodes {
     {
         std::vector<std::string> all;
         const std::string prefix = folder == "/" ? folder : folder + '/';
-        for (const auto& [path, n] : nodes) {
-            if (path.size() > prefix.size() && path.starts_with(prefix) &&
-                path.find('/', prefix.size()) == path.npos)
-                all.push_back(path.substr(prefix.size()));
+        for (auto each = nodes.upper_bound(prefix);
+             each != nodes.end() && each->first.starts_with(prefix); ++each) {
+            if (each->first.find('/', prefix.size()) == std::string::npos)
+                all.push_back(each->first.substr(prefix.size()));
         }
         return all;
     }
