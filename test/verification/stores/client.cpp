@@ -1,6 +1,7 @@
 #include "verification/stores/client.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::store_simulation {
 
@@ -22,6 +23,7 @@ client::client(world& w, referee& judge, const client_params& p, const client_ha
       process_(w, p.number, 1 - h.clock_error + 2 * h.clock_error * w.random.fraction()),
       token_start_(std::to_string(p.number) + "-"),
       renewing_(h.renewing),
+      lingering_(h.lingering),
       terms_(terms_for(w, p.ttl))
 {
     for (std::size_t i = 0; i < p.resources; ++i)
@@ -52,6 +54,26 @@ void client::be_patient() noexcept
 void client::close()
 {
     process_.deliver([this] {
+        if (!std::exchange(retired_, true))
+            store().cleanup().wind_up(process_.now());
+        turn();
+    });
+}
+
+void client::retire()
+{
+    process_.deliver([this] {
+        if (std::exchange(retired_, true))
+            return;
+        stopping_ = true;
+        for (user& each : users_) {
+            if (each.now == stage::holds) // nobody else may have it before its end
+                store().cleanup().leave(each.claim);
+            else if (each.now == stage::asks)
+                store().abandon(each.claim, process_.now());
+            each.wants_since = core::never;
+            rest(each);
+        }
         store().cleanup().wind_up(process_.now());
         turn();
     });
@@ -182,6 +204,10 @@ void client::handle(const core::backend_event& e)
         if (u.now == stage::holds)
             end(u);
         return;
+    case core::event_kind::remote_waiters:
+        if (u.now == stage::holds && u.lingers)
+            end(u);
+        return;
     case core::event_kind::released:
         if (u.now == stage::releases)
             rest(u);
@@ -204,7 +230,12 @@ void client::hold(user& u, const core::backend_event& e)
     if (patient_ || renewing_ >= 1 || world_.random.chance(renewing_))
         later(u, terms_.ttl / 3, &client::renew);
     later(u, terms_.ttl / 2, &client::lapse);
-    const duration longest = patient_ ? duration(200ms) : 3 * terms_.ttl;
+    u.lingers = lingering_ > 0 && world_.random.chance(lingering_);
+    if (u.lingers)
+        store().queue().report_waiters(u.claim, process_.now());
+    const duration longest = u.lingers  ? duration(30s)
+                             : patient_ ? duration(200ms)
+                                        : 3 * terms_.ttl;
     later(u, world_.random.of_any_size(100us, longest), &client::give_back);
 }
 
@@ -216,6 +247,8 @@ void client::renew(user& u)
         return lapse(u);
     const core::claim_id claims[] = {u.claim};
     store().renew(claims, world_.random.chance(0.2), process_.now());
+    if (u.lingers) // an earlier report may have been lost
+        store().queue().report_waiters(u.claim, process_.now());
     if (store().can_transfer(u.claim) && world_.random.chance(0.2)) {
         const auto token = store().transfer(u.claim, u.tag);
         referee_.passed(u.resource, token.value_or(0));
