@@ -112,7 +112,7 @@ void write_log_of(const std::map<std::string, std::int32_t>& aged, const std::st
 
 } // namespace
 
-zookeeper_ensemble::zookeeper_ensemble(std::size_t servers, zookeeper_settings s)
+zookeeper_ensemble::zookeeper_ensemble(std::size_t servers, zookeeper_ensemble_settings s)
     : settings_(std::move(s))
 {
     servers_.resize(servers);

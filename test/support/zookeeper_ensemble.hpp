@@ -10,7 +10,7 @@
 
 namespace holdfast::test {
 
-struct zookeeper_settings {
+struct zookeeper_ensemble_settings {
     std::chrono::nanoseconds tick = std::chrono::milliseconds(500);
     /// Nodes that are there from the beginning, under which there seem to have been so many
     /// creations. One server only.
@@ -24,7 +24,7 @@ struct zookeeper_settings {
 class zookeeper_ensemble {
 public:
     /// Returns when all servers serve clients. Throws `std::runtime_error` with a server's own log.
-    explicit zookeeper_ensemble(std::size_t servers = 1, zookeeper_settings s = {});
+    explicit zookeeper_ensemble(std::size_t servers = 1, zookeeper_ensemble_settings s = {});
     zookeeper_ensemble(zookeeper_ensemble&&) noexcept;
     ~zookeeper_ensemble();
 
@@ -37,7 +37,7 @@ private:
     void configure(std::size_t server);
     bool wait_until_ready();
 
-    zookeeper_settings settings_;
+    zookeeper_ensemble_settings settings_;
     std::vector<std::unique_ptr<one_server>> servers_;
 };
 

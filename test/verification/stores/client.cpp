@@ -24,6 +24,7 @@ client::client(world& w, referee& judge, const client_params& p, const client_ha
       token_start_(std::to_string(p.number) + "-"),
       renewing_(h.renewing),
       lingering_(h.lingering),
+      most_transfers_(h.most_transfers),
       terms_(terms_for(w, p.ttl))
 {
     for (std::size_t i = 0; i < p.resources; ++i)
@@ -75,6 +76,7 @@ void client::retire()
             rest(each);
         }
         store().cleanup().wind_up(process_.now());
+        retires_ = true;
         turn();
     });
 }
@@ -105,6 +107,11 @@ void client::turn()
     handle_events();
     serve(now);
     handle_events();
+    if (retires_ && is_done() && store().cleanup().is_done()) {
+        retires_ = false;
+        store().close(now);
+        serve(now);
+    }
     check();
     wake_later();
 }
@@ -249,11 +256,18 @@ void client::renew(user& u)
     store().renew(claims, world_.random.chance(0.2), process_.now());
     if (u.lingers) // an earlier report may have been lost
         store().queue().report_waiters(u.claim, process_.now());
-    if (store().can_transfer(u.claim) && world_.random.chance(0.2)) {
+    if (store().can_transfer(u.claim) && world_.random.chance(0.2))
+        transfer(u);
+    later(u, terms_.ttl / 3, &client::renew);
+}
+
+void client::transfer(user& u)
+{
+    std::size_t times = most_transfers_ == 1 ? 1 : 1 + world_.random.below(most_transfers_);
+    while (times-- != 0 && store().can_transfer(u.claim)) {
         const auto token = store().transfer(u.claim, u.tag);
         referee_.passed(u.resource, token.value_or(0));
     }
-    later(u, terms_.ttl / 3, &client::renew);
 }
 
 // Gives the lease back when it has ended by the clock.

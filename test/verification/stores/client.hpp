@@ -26,6 +26,7 @@ struct client_habits {
     double clock_error = 0; // the clock of the process is up to so much too fast or too slow
     double renewing = 1;    // probability that a lease is renewed; it is 1 when faults are over
     double lingering = 0;   // that it is held until others wait, or for long
+    std::size_t most_transfers = 1; // of a lease at once
 };
 
 // A process with the store of locks that ships, and a user for each resource: it asks, holds,
@@ -89,6 +90,7 @@ private:
     void ask(user& u);
     void hold(user& u, const core::backend_event& e);
     void renew(user& u);
+    void transfer(user& u);
     void end(user& u);
     void lapse(user& u);
     void give_back(user& u);
@@ -101,11 +103,14 @@ private:
     process process_;
     const std::string token_start_; // of the tokens of this process, after their first letter
     const double renewing_, lingering_;
+    const std::size_t most_transfers_;
     const core::claim_params terms_;
     std::vector<user> users_;
     std::uint64_t last_tag_ = 0;
     time_point wakes_at_ = core::never; // of the next planned event, in true time
-    bool patient_ = false, stopping_ = false, retired_ = false;
+    bool patient_ = false, stopping_ = false;
+    bool retired_ = false; // or closed
+    bool retires_ = false; // its connections are still to be closed
 };
 
 } // namespace holdfast::store_simulation

@@ -32,7 +32,7 @@ std::shared_ptr<const zookeeper_store::lock_settings> settings(
 
 client::client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
     ensemble& servers, std::function<void()> on_turn)
-    : byte_client(w, judge, p, {.clock_error = 0.004, .lingering = 0.1}),
+    : byte_client(w, judge, p, {.clock_error = 0.004, .lingering = 0.1, .most_transfers = 100}),
       world_(w),
       ensemble_(servers),
       on_turn_(std::move(on_turn)),

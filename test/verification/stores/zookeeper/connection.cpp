@@ -87,6 +87,8 @@ void connection::begin(bool valid)
 {
     if (now_ != stage::connects)
         return;
+    if (!valid && server_.settings().replaces_sessions)
+        return server_.begin_session(*this, timeout_ms_);
     now_ = stage::serves;
     put(wire::encode(valid ? wire::connect_reply{.timeout_ms = timeout_ms_,
                                  .session = session_,

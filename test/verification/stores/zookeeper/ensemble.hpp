@@ -20,6 +20,7 @@ struct ensemble_settings {
     int sync_ticks = 5; // so long a server is believed to be there without a word
     duration container_interval = 60s;
     duration slowest_disk = 2ms;
+    bool replaces_sessions = false; // one that has ended, by a new one: other servers do so
     std::int64_t first_ms = 1'700'000'000'000; // since the epoch
 };
 

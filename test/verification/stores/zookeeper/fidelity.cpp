@@ -90,7 +90,7 @@ struct side {
 struct twins {
     explicit twins(std::size_t size = 1)
         : genuine(size, {.tick = tick}),
-          modelled(w, {.servers = size, .tick = tick})
+          modelled(w, {.servers = size, .tick = tick, .container_interval = 500ms})
     {
         modelled.begin();
         sides[0].open = [this](std::size_t server) {
@@ -292,6 +292,28 @@ BOOST_AUTO_TEST_CASE(the_nodes_of_a_session_that_expires_are_removed)
             .timeout_ms = 1000, .session = silent.session(), .password = silent.password()};
         talker& late = s.add();
         return all + late.connect(r) + late.end();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_container_is_removed_when_its_last_node_has_gone)
+{
+    twins t;
+    t.compare([](side& s) {
+        talker& who = *s.talkers.front();
+        std::string all;
+        for (const char* const each : {"/t/used", "/t/new"}) {
+            wire::request r = create(each, 4);
+            r.what = operation::create_container;
+            all += who.ask(r);
+        }
+        all += who.ask(create("/t/used/x-", 3));
+        all += who.ask(get(operation::exists, "/t/used", true));
+        all += who.ask(remove("/t/used/x-0000000000"));
+        std::string told;
+        while ((told = who.events()).empty())
+            s.let_time_pass();
+        all += told + who.ask(create("/t/used/x-", 3));
+        return all + who.ask(get(operation::get_children2, "/t"));
     });
 }
 

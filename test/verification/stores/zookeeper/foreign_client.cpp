@@ -121,6 +121,10 @@ void foreign_client::ask(wire::request r)
 
 void foreign_client::ping()
 {
+    if (stopping_) { // its session ends by itself
+        ++connections_;
+        return std::exchange(link_, nullptr)->leave();
+    }
     link_->send(wire::framed(
         wire::encode(wire::request{.number = wire::number::ping, .what = wire::operation::ping})));
     later(std::chrono::milliseconds(timeout_ms_) / 3, &foreign_client::ping);

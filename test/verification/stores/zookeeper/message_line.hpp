@@ -52,7 +52,7 @@ private:
         if (waiting_.empty() || waiting_.front().at > world_.now())
             return;
         if (const time_point open = open_from_(); open > world_.now())
-            return deliver_at(open);
+            return deliver_at(open + world_.random.of_any_size(1us, 3ms));
         while (!waiting_.empty() && waiting_.front().at <= world_.now()) {
             const world::event what = std::move(waiting_.front().what);
             waiting_.pop_front();

@@ -20,6 +20,7 @@ ensemble_settings settings(world& w)
     // The shortest timeout of a session is two ticks.
     s.tick = w.random.chance(0.5) ? duration(2s) : w.random.of_any_size(300ms, 3s);
     s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
+    s.replaces_sessions = w.random.chance(0.1);
     s.container_interval = w.random.of_any_size(1s, 60s);
     if (w.random.chance(0.3))
         s.slowest_disk = w.random.of_any_size(2ms, 300ms);
