@@ -26,7 +26,7 @@ struct zookeeper_options {
     /// Who may use the nodes that are created: `scheme:id:permissions`, as ZooKeeper's own shell
     /// has it. The permissions are some of the letters `cdrwa`. At most 16 entries. Examples:
     /// `world:anyone:cdrwa`, the default; `auth::cdrwa`, the user of this login alone. All lockers
-    /// that share locks need the permissions `cdr` on them. `auth` needs a user.
+    /// that share locks need the permissions `cdrw` on them. `auth` needs a user.
     std::vector<std::string> acl{};
 
     /// The first word of the nodes' data, for people who look for the holder; process, host,
