@@ -1,7 +1,7 @@
 // Compares the modelled ZooKeeper servers with real ones: the same requests, in the same bytes,
 // must get the same answers and events.
 
-#include "support/zookeeper_ensemble.hpp"
+#include "support/zookeeper_servers.hpp"
 #include "verification/stores/zookeeper/server.hpp"
 #include "verification/stores/zookeeper/talker.hpp"
 
@@ -76,6 +76,13 @@ struct side {
         begin().ask(create("/t"));
         base = talkers.front()->last().stat.created;
     }
+    // A connection that the server is to end: all that it says.
+    std::string refusal(const wire::connect_request& r)
+    {
+        talker& added = add();
+        const std::string answer = added.connect(r);
+        return answer + "; " + added.end();
+    }
     // What all that may be told was told.
     std::string events()
     {
@@ -89,7 +96,7 @@ struct side {
 // The model and real servers.
 struct twins {
     explicit twins(std::size_t size = 1)
-        : genuine(size, {.tick = tick}),
+        : genuine({.servers = size, .tick_ms = 500, .container_ms = 500}),
           modelled(w, {.servers = size, .tick = tick, .container_interval = 500ms})
     {
         modelled.begin();
@@ -115,7 +122,7 @@ struct twins {
         BOOST_TEST(modelled_words == genuine_words);
     }
 
-    test::zookeeper_ensemble genuine;
+    test::zookeeper_servers genuine;
     world w{7};
     ensemble modelled;
     std::array<side, 2> sides;
@@ -207,17 +214,12 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_not_known_or_not_proved_is_refused)
 {
     twins t;
     t.compare([](side& s) { // a wrong password
-        const std::int64_t session = s.talkers.front()->session();
-        talker& added = s.add();
-        return added.connect({.timeout_ms = 4000, .session = session, .password = nothing}) +
-               added.end();
+        return s.refusal(
+            {.timeout_ms = 4000, .session = s.talkers.front()->session(), .password = nothing});
     });
     t.compare([](side& s) { // another one's password
-        talker& added = s.add();
-        return added.connect({.timeout_ms = 4000,
-                   .session = 12345,
-                   .password = s.talkers.front()->password()}) +
-               added.end();
+        return s.refusal(
+            {.timeout_ms = 4000, .session = 12345, .password = s.talkers.front()->password()});
     });
     t.compare([](side& s) { // it has seen what the server has not
         talker& added = s.add();
@@ -230,8 +232,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_not_known_or_not_proved_is_refused)
         const wire::connect_request r{
             .timeout_ms = 4000, .session = ended.session(), .password = ended.password()};
         ended.ask({.what = operation::close_session});
-        talker& added = s.add();
-        return added.connect(r) + added.end();
+        return s.refusal(r);
     });
     t.compare([](side& s) { return s.events(); });
 }
@@ -252,8 +253,8 @@ BOOST_AUTO_TEST_CASE(a_second_connection_takes_the_session_over)
         all += second.ask(get(operation::exists, "/t/mine"));
         all += second.ask(remove("/t/mine")); // the first one's watch is lost
         all += second.events();
-        all += second.ask({.what = operation::close_session}) + second.end();
-        return all;
+        all += second.ask({.what = operation::close_session});
+        return all + second.end();
     });
 }
 
@@ -281,7 +282,8 @@ BOOST_AUTO_TEST_CASE(the_nodes_of_a_session_that_expires_are_removed)
     t.compare([](side& s) {
         talker& silent = s.add();
         std::string all = silent.connect({.timeout_ms = 1000, .password = nothing});
-        all += silent.ask(create("/t/a", 1)) + silent.ask(create("/t/b-", 3));
+        all += silent.ask(create("/t/a", 1));
+        all += silent.ask(create("/t/b-", 3));
         talker& other = *s.talkers.front();
         all += other.ask(get(operation::exists, "/t/a", true));
         while (other.events().empty())
@@ -290,8 +292,7 @@ BOOST_AUTO_TEST_CASE(the_nodes_of_a_session_that_expires_are_removed)
         all += silent.end();
         const wire::connect_request r{
             .timeout_ms = 1000, .session = silent.session(), .password = silent.password()};
-        talker& late = s.add();
-        return all + late.connect(r) + late.end();
+        return all + s.refusal(r);
     });
 }
 
@@ -340,7 +341,8 @@ BOOST_AUTO_TEST_CASE(a_session_moves_to_another_server)
             all += second.ask(get(operation::sync, "/t"));
             all += second.ask(get(operation::exists, "/t/mine"));
             all += second.ask(get(operation::exists, "/t/other"));
-            return all + second.ask({.what = operation::close_session}) + second.end();
+            all += second.ask({.what = operation::close_session});
+            return all + second.end();
         });
     }
 }
@@ -349,8 +351,8 @@ BOOST_AUTO_TEST_CASE(a_session_moves_to_another_server)
 BOOST_AUTO_TEST_CASE(a_parent_counts_no_further_than_to_the_largest_number)
 {
     twins t;
-    test::zookeeper_ensemble aged(
-        1, {.tick = tick, .aged = {{"/aged", std::numeric_limits<std::int32_t>::max() - 2}}});
+    test::zookeeper_servers aged(
+        {.aged = {{"/aged", std::numeric_limits<std::int32_t>::max() - 2}}});
     world w(5);
     ensemble model(w, {.servers = 1, .tick = tick});
     model.commit({{.what = operation::create, .zxid = 1, .path = "/aged", .creations = 1}, 0, 0});

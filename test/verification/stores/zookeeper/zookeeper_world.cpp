@@ -109,8 +109,8 @@ private:
     {
         using zookeeper_store::wire::operation;
         const std::string queue = queue_judge::queue_of("r0");
-        const auto created = [this, zxid = std::int64_t(0)](
-                                 const std::string& path, std::int32_t creations) mutable {
+        auto created = [this, zxid = std::int64_t(0)](
+                           const std::string& path, std::int32_t creations) mutable {
             servers_.commit({{.what = operation::create_container,
                                  .zxid = ++zxid,
                                  .path = path,
@@ -134,7 +134,7 @@ private:
     }
     void check_when_closed() override
     {
-        for (const auto& [session, timeout_ms] : servers_.truth().sessions())
+        if (!servers_.truth().sessions().empty())
             w.violation("a session is left");
         for (const auto& [path, node] : servers_.truth().nodes()) {
             if (node.owner != 0)
