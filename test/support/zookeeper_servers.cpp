@@ -1,6 +1,7 @@
 #include "support/zookeeper_servers.hpp"
 
 #include "support/redis_server.hpp"
+#include "support/zookeeper_log.hpp"
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -225,6 +226,11 @@ void zookeeper_servers::launch(std::size_t server)
         }
         config << "server." << i + 1 << "=127.0.0.1:" << quorum << ':' << election << '\n';
     }
+    if (!settings_.aged.empty()) {
+        config << "snapshot.trust.empty=true\n";
+        if (!std::filesystem::exists(folder + "/version-2"))
+            write_zookeeper_log(folder, settings_.aged);
+    }
     config.close();
     std::ofstream(folder + "/myid") << server + 1 << '\n';
     s.process.emplace(
@@ -232,7 +238,8 @@ void zookeeper_servers::launch(std::size_t server)
             "-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true",
-            "-Dzookeeper.skipACL=no", "-cp",
+            "-Dzookeeper.skipACL=no",
+            "-Dznode.container.checkIntervalMs=" + std::to_string(settings_.container_ms), "-cp",
             "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
             "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"},
         child_options{.piped = child_options::pipes::none});

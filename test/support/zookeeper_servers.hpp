@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct zookeeper_settings {
     std::uint16_t secure_port = 0;    ///< for TLS, of the only server; 0: none
     /// Of the server for TLS: a file with its key and certificate, and one with the authority.
     std::string key_store{}, trust_store{};
+    unsigned container_ms = 60'000; ///< how often empty containers are removed
+    /// Nodes that are there from the beginning, which seem to have seen so many creations of nodes
+    /// under them.
+    std::map<std::string, std::int32_t> aged{};
 };
 
 /// Real ZooKeeper servers on free loopback ports, which form one ensemble. Their data is not

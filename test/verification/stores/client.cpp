@@ -1,6 +1,7 @@
 #include "verification/stores/client.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::store_simulation {
 
@@ -22,6 +23,8 @@ client::client(world& w, referee& judge, const client_params& p, const client_ha
       process_(w, p.number, 1 - h.clock_error + 2 * h.clock_error * w.random.fraction()),
       token_start_(std::to_string(p.number) + "-"),
       renewing_(h.renewing),
+      lingering_(h.lingering),
+      most_transfers_(h.most_transfers),
       terms_(terms_for(w, p.ttl))
 {
     for (std::size_t i = 0; i < p.resources; ++i)
@@ -52,7 +55,28 @@ void client::be_patient() noexcept
 void client::close()
 {
     process_.deliver([this] {
+        if (!std::exchange(retired_, true))
+            store().cleanup().wind_up(process_.now());
+        turn();
+    });
+}
+
+void client::retire()
+{
+    process_.deliver([this] {
+        if (std::exchange(retired_, true))
+            return;
+        stopping_ = true;
+        for (user& each : users_) {
+            if (each.now == stage::holds) // nobody else may have it before its end
+                store().cleanup().leave(each.claim);
+            else if (each.now == stage::asks)
+                store().abandon(each.claim, process_.now());
+            each.wants_since = core::never;
+            rest(each);
+        }
         store().cleanup().wind_up(process_.now());
+        retires_ = true;
         turn();
     });
 }
@@ -83,6 +107,11 @@ void client::turn()
     handle_events();
     serve(now);
     handle_events();
+    if (retires_ && is_done() && store().cleanup().is_done()) {
+        retires_ = false;
+        store().close(now);
+        serve(now);
+    }
     check();
     wake_later();
 }
@@ -182,6 +211,10 @@ void client::handle(const core::backend_event& e)
         if (u.now == stage::holds)
             end(u);
         return;
+    case core::event_kind::remote_waiters:
+        if (u.now == stage::holds && u.lingers)
+            end(u);
+        return;
     case core::event_kind::released:
         if (u.now == stage::releases)
             rest(u);
@@ -204,7 +237,12 @@ void client::hold(user& u, const core::backend_event& e)
     if (patient_ || renewing_ >= 1 || world_.random.chance(renewing_))
         later(u, terms_.ttl / 3, &client::renew);
     later(u, terms_.ttl / 2, &client::lapse);
-    const duration longest = patient_ ? duration(200ms) : 3 * terms_.ttl;
+    u.lingers = lingering_ > 0 && world_.random.chance(lingering_);
+    if (u.lingers)
+        store().queue().report_waiters(u.claim, process_.now());
+    const duration longest = u.lingers  ? duration(30s)
+                             : patient_ ? duration(200ms)
+                                        : 3 * terms_.ttl;
     later(u, world_.random.of_any_size(100us, longest), &client::give_back);
 }
 
@@ -216,11 +254,20 @@ void client::renew(user& u)
         return lapse(u);
     const core::claim_id claims[] = {u.claim};
     store().renew(claims, world_.random.chance(0.2), process_.now());
-    if (store().can_transfer(u.claim) && world_.random.chance(0.2)) {
+    if (u.lingers) // an earlier report may have been lost
+        store().queue().report_waiters(u.claim, process_.now());
+    if (store().can_transfer(u.claim) && world_.random.chance(0.2))
+        transfer(u);
+    later(u, terms_.ttl / 3, &client::renew);
+}
+
+void client::transfer(user& u)
+{
+    std::size_t times = most_transfers_ == 1 ? 1 : 1 + world_.random.below(most_transfers_);
+    while (times-- != 0 && store().can_transfer(u.claim)) {
         const auto token = store().transfer(u.claim, u.tag);
         referee_.passed(u.resource, token.value_or(0));
     }
-    later(u, terms_.ttl / 3, &client::renew);
 }
 
 // Gives the lease back when it has ended by the clock.

@@ -25,6 +25,8 @@ struct client_params {
 struct client_habits {
     double clock_error = 0; // the clock of the process is up to so much too fast or too slow
     double renewing = 1;    // probability that a lease is renewed; it is 1 when faults are over
+    double lingering = 0;   // that it is held until others wait, or for long
+    std::size_t most_transfers = 1; // of a lease at once
 };
 
 // A process with the store of locks that ships, and a user for each resource: it asks, holds,
@@ -43,8 +45,10 @@ public:
     // From now on, users hold briefly and wait for ever; or do not ask again.
     void be_patient() noexcept;
     void stop() noexcept { stopping_ = true; }
-    // Gives back what is kept for later claims. Precondition: is_done().
+    // Gives back what is kept for later claims, unless it has retired. Precondition: is_done().
     void close();
+    // As a locker does that closes: attempts end, leases stay in the store until their ttl is over.
+    void retire();
 
     process& runs() noexcept { return process_; }
     // How long the user that has waited longest has waited, where users wait in the queue.
@@ -69,6 +73,7 @@ private:
         time_point wants_since = core::never; // a lease, in true time
         time_point until{};                   // of the lease, by the clock of the process
         referee::place belief{};
+        bool lingers = false;
     };
 
     // Opens and closes the connections as the store wants, and sends what has gathered.
@@ -85,6 +90,7 @@ private:
     void ask(user& u);
     void hold(user& u, const core::backend_event& e);
     void renew(user& u);
+    void transfer(user& u);
     void end(user& u);
     void lapse(user& u);
     void give_back(user& u);
@@ -96,12 +102,15 @@ private:
     referee& referee_;
     process process_;
     const std::string token_start_; // of the tokens of this process, after their first letter
-    const double renewing_;
+    const double renewing_, lingering_;
+    const std::size_t most_transfers_;
     const core::claim_params terms_;
     std::vector<user> users_;
     std::uint64_t last_tag_ = 0;
     time_point wakes_at_ = core::never; // of the next planned event, in true time
     bool patient_ = false, stopping_ = false;
+    bool retired_ = false; // or closed
+    bool retires_ = false; // its connections are still to be closed
 };
 
 } // namespace holdfast::store_simulation

@@ -74,7 +74,10 @@ void environment::trouble()
         return fail(kind - crash - 1, number);
     if (unlucky.runs().crashed() || w.random.chance(0.5))
         return;
-    unlucky.crash();
+    if (retiring() > 0 && w.random.chance(retiring()))
+        unlucky.retire();
+    else
+        unlucky.crash();
     w.after(w.random.of_any_size(1ms, 10s), [this] { begin_client(); });
 }
 

@@ -50,6 +50,9 @@ private:
     // Causes a fault: `kind` is less than `faults`. `unlucky` is the number of a process, for
     // faults of one process.
     virtual void fail(std::size_t kind, std::size_t unlucky) = 0;
+    // Probability that a process closes its locker, and keeps its leases to their end, where one
+    // crashes otherwise.
+    virtual double retiring() const { return 0; }
     // Reports what is left in the store: first when all users have given back what they had, then
     // when all processes are closed as well.
     virtual void check_when_idle() {}

@@ -21,6 +21,7 @@ public:
     struct belief {
         const process* owner = nullptr;
         core::time_point until{}; // in true time
+        std::uint64_t token = 0;  // the first one
     };
     using place = std::list<belief>::iterator;
 
@@ -38,7 +39,7 @@ public:
             world_.violation("a token of " + resource + " is not larger than the last one");
         e.last_token = token;
         ++holds_;
-        e.beliefs.push_back({&to, until});
+        e.beliefs.push_back({&to, until, token});
         return std::prev(e.beliefs.end());
     }
     // The lease has a new holder in its process.
@@ -50,6 +51,17 @@ public:
     }
     void over(const std::string& resource, place p) { all_[resource].beliefs.erase(p); }
     std::size_t holds() const noexcept { return holds_; }
+    // Calls this with the resource and the first token of each lease that is believed in now.
+    template <class Function>
+    void each_belief(Function what) const
+    {
+        for (const auto& [resource, e] : all_) {
+            for (const belief& each : e.beliefs) {
+                if (!each.owner->crashed() && each.until > world_.now())
+                    what(resource, each.token);
+            }
+        }
+    }
 
 private:
     struct entry {

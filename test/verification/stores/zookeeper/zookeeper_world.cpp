@@ -1,0 +1,158 @@
+#include "verification/stores/zookeeper/zookeeper_world.hpp"
+
+#include "verification/stores/environment.hpp"
+#include "verification/stores/zookeeper/client.hpp"
+#include "verification/stores/zookeeper/foreign_client.hpp"
+#include "verification/stores/zookeeper/queue_judge.hpp"
+
+#include <deque>
+#include <limits>
+
+namespace holdfast::zookeeper_simulation {
+
+namespace {
+
+ensemble_settings settings(world& w)
+{
+    ensemble_settings s;
+    if (w.random.chance(0.2))
+        s.servers = 1;
+    // The shortest timeout of a session is two ticks.
+    s.tick = w.random.chance(0.5) ? duration(2s) : w.random.of_any_size(300ms, 3s);
+    s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
+    s.replaces_sessions = w.random.chance(0.1);
+    s.container_interval = w.random.of_any_size(1s, 60s);
+    if (w.random.chance(0.3))
+        s.slowest_disk = w.random.of_any_size(2ms, 300ms);
+    return s;
+}
+
+// Some processes that use an ensemble, and some foreign ones.
+class zookeeper_world final : public store_simulation::environment {
+public:
+    explicit zookeeper_world(std::uint64_t seed)
+        : environment(seed, 8),
+          servers_(w, settings(w)),
+          queues_(w, servers_, judge)
+    {
+        servers_.on_commit = [this](const auto&) {
+            queues_.look();
+        };
+        if (w.random.chance(0.1))
+            age_a_queue();
+        servers_.begin();
+    }
+
+private:
+    double retiring() const override { return 0.3; }
+    duration choose_ttl() override { return w.random.of_any_size(1s, 10s); }
+
+    store_simulation::client& add_client(const store_simulation::client_params& p) override
+    {
+        return all_.emplace_back(w, judge, p, servers_, [this] { queues_.look(); });
+    }
+
+    void begin_faults() override
+    {
+        troubles& t = servers_.trouble;
+        t.break_off = 0.02 * w.random.fraction();
+        t.no_answer = 0.02 * w.random.fraction();
+        t.late = w.random.fraction();
+        t.refused = 0.2 * w.random.fraction();
+        if (w.random.chance(0.4))
+            t.slowest = w.random.of_any_size(5ms, 1500ms);
+        if (w.random.chance(0.4))
+            t.slowest_peers = w.random.of_any_size(2ms, 500ms);
+    }
+    void begin_events() override
+    {
+        std::vector<std::string> queues;
+        for (std::size_t i = 0; i < resources(); ++i)
+            queues.push_back(queue_judge::queue_of("r" + std::to_string(i)));
+        const std::size_t foreign = w.random.below(3);
+        for (std::size_t i = 0; i < foreign; ++i)
+            foreign_.emplace_back(w, servers_, static_cast<int>(i), queues).begin();
+    }
+    void end_faults() override
+    {
+        servers_.trouble = {};
+        for (foreign_client& each : foreign_)
+            each.stop();
+    }
+
+    void fail(std::size_t kind, std::size_t) override
+    {
+        const std::size_t any = w.random.below(servers_.size());
+        const std::size_t leader = servers_.leader();
+        switch (kind) {
+        case 0:
+            return servers_.freeze(leader, w.random.of_any_size(10ms, 15s));
+        case 1:
+            return servers_.freeze(any, w.random.of_any_size(10ms, 15s));
+        case 2:
+            return servers_.isolate(leader, w.random.of_any_size(100ms, 15s));
+        case 3:
+            return servers_.isolate(any, w.random.of_any_size(100ms, 15s));
+        case 4:
+            return servers_.cut_clients(any, w.random.of_any_size(10ms, 15s));
+        case 5:
+            return servers_.crash(leader, w.random.of_any_size(10ms, 5s));
+        case 6:
+            return servers_.crash(any, w.random.of_any_size(10ms, 5s));
+        default:
+            return servers_.change_leader();
+        }
+    }
+
+    // As if there had been nearly as many nodes in a queue as a parent can count.
+    void age_a_queue()
+    {
+        using zookeeper_store::wire::operation;
+        const std::string queue = queue_judge::queue_of("r0");
+        auto created = [this, zxid = std::int64_t(0)](
+                           const std::string& path, std::int32_t creations) mutable {
+            servers_.commit({{.what = operation::create_container,
+                                 .zxid = ++zxid,
+                                 .path = path,
+                                 .creations = creations},
+                0, 0});
+        };
+        created("/holdfast", 1);
+        created(queue, 1);
+        created(queue + "/old", std::numeric_limits<std::int32_t>::max() -
+                                    static_cast<std::int32_t>(w.random.below(50)));
+        servers_.commit({{.what = operation::remove, .zxid = 4, .path = queue + "/old"}, 0, 0});
+    }
+
+    // Ephemeral nodes of the root prove sessions.
+    void check_when_idle() override
+    {
+        for (const auto& [path, node] : servers_.truth().nodes()) {
+            if (path.find("-lock-") != path.npos)
+                w.violation("a node is left in a queue: " + path);
+        }
+    }
+    void check_when_closed() override
+    {
+        if (!servers_.truth().sessions().empty())
+            w.violation("a session is left");
+        for (const auto& [path, node] : servers_.truth().nodes()) {
+            if (node.owner != 0)
+                w.violation("a node is left: " + path);
+        }
+    }
+
+    ensemble servers_;
+    queue_judge queues_;
+    std::deque<client> all_;
+    std::deque<foreign_client> foreign_;
+};
+
+} // namespace
+
+store_simulation::result simulate(std::uint64_t seed)
+{
+    return zookeeper_world(seed).run();
+}
+
+} // namespace holdfast::zookeeper_simulation
