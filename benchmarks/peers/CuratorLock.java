@@ -32,7 +32,7 @@ public final class CuratorLock {
 
     private static CuratorFramework connect(String node) throws Exception {
         CuratorFramework client =
-            CuratorFrameworkFactory.newClient(node.replaceFirst("^.*://", ""), new RetryNTimes(3, 100));
+            CuratorFrameworkFactory.newClient(node.split("/")[2], new RetryNTimes(3, 100));
         client.start();
         client.blockUntilConnected();
         return client;

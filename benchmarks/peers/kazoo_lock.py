@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--resource", default="bench:turns")
     parser.add_argument("--begin", type=int, default=0)
     arguments = parser.parse_args()
-    client = KazooClient(hosts=arguments.node.split("://")[-1])
+    client = KazooClient(hosts=arguments.node.split("/")[2])
     client.start()
     run = take_turns if arguments.turns else run_load
     print(json.dumps(run(client, arguments)))

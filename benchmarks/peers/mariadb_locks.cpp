@@ -95,6 +95,13 @@ public:
             fail();
     }
 
+    // Such as 10.11.6, of 10.11.6-MariaDB-1.
+    std::string version() const
+    {
+        const std::string said = ::mysql_get_server_info(handle_.get());
+        return said.substr(0, said.find('-'));
+    }
+
     [[noreturn]] void fail() { throw std::runtime_error(::mysql_error(handle_.get())); }
 
     MYSQL* handle() const noexcept { return handle_.get(); }
@@ -299,13 +306,14 @@ void run(int argc, char** argv)
 {
     std::string name = "statement", resource;
     std::size_t connections = 0;
-    bool turns = false;
+    bool turns = false, version = false;
     std::int64_t begin_ms = 0;
     benchmark::load_options options("mariadb_locks");
     options.add()("kind", po::value(&name)->default_value(name),
         "statement: rows, one statement each; get_lock: GET_LOCK(); for_update: locked rows");
     options.add()("connections", po::value(&connections),
         "locks in flight, instead of --concurrency, where fewer are faster");
+    options.add()("version", po::bool_switch(&version), "print the version of the server");
     options.add()("turns", po::bool_switch(&turns), "all processes want one resource");
     options.add()("resource", po::value(&resource), "with --turns; all have the same one");
     options.add()("begin", po::value(&begin_ms), "with --turns: when all begin");
@@ -314,6 +322,8 @@ void run(int argc, char** argv)
     const kind& how = kind_named(name);
     const std::string& url = options.nodes().front();
     ::mysql_library_init(0, nullptr, nullptr);
+    if (version)
+        return benchmark::print({{"version", connection(url).version()}});
     if (turns)
         return benchmark::print(take_turns(url, how, begin_ms, options.wanted().length));
     if (connections == 0)
