@@ -1,5 +1,5 @@
 # What `cmake --install` installs, in components: `holdfast_runtime`, `holdfast_tls`,
-# `holdfast_etcd` and `holdfast_postgresql`, the shared libraries, which programs need;
+# `holdfast_etcd`, `holdfast_zookeeper` and `holdfast_postgresql`, the shared libraries, which programs need;
 # `holdfast_dev`, all that is needed to build programs. The program is the component `holdfast_tools`, see tools/CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 
@@ -64,6 +64,11 @@ if(with_etcd)
     holdfast_pkg_config(holdfast-etcd "-lholdfast_etcd" "" "holdfast = ${PROJECT_VERSION}"
         "libnghttp2")
     install(FILES cmake/FindNghttp2.cmake DESTINATION ${package_folder} COMPONENT holdfast_dev)
+endif()
+if(HOLDFAST_ZOOKEEPER)
+    holdfast_install(holdfast_zookeeper zookeeper holdfast_zookeeper)
+    holdfast_pkg_config(holdfast-zookeeper "-lholdfast_zookeeper" ""
+        "holdfast = ${PROJECT_VERSION}" "")
 endif()
 if(with_postgresql)
     holdfast_install(holdfast_postgresql postgresql holdfast_postgresql)

@@ -2,7 +2,8 @@
 # get into the folder that Debian has for them.
 #
 #   libholdfast<version>, libholdfast-tls<version>, libholdfast-etcd<version>,
-#   libholdfast-postgresql<version>                  the shared libraries
+#   libholdfast-zookeeper<version>, libholdfast-postgresql<version>
+#                                                    the shared libraries
 #   libholdfast-dev                                  all that is needed to build programs
 #   holdfast                                         the command-line program
 if(NOT library_kinds STREQUAL "static;shared")
@@ -83,6 +84,14 @@ if(with_etcd)
         "This package has the shared library for locks in etcd.")
     set(CPACK_DEBIAN_HOLDFAST_ETCD_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
     string(APPEND needed ", libholdfast-etcd${so_version} ${exact}, libnghttp2-dev")
+endif()
+if(HOLDFAST_ZOOKEEPER)
+    list(APPEND components holdfast_zookeeper)
+    holdfast_deb(holdfast_zookeeper libholdfast-zookeeper${so_version} libs
+        "distributed locks for Boost.Asio coroutines (ZooKeeper)"
+        "This package has the shared library for locks in ZooKeeper.")
+    set(CPACK_DEBIAN_HOLDFAST_ZOOKEEPER_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
+    string(APPEND needed ", libholdfast-zookeeper${so_version} ${exact}")
 endif()
 if(with_postgresql)
     list(APPEND components holdfast_postgresql)

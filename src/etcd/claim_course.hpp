@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/backend.hpp"
+#include "core/claim_deadlines.hpp"
 #include "core/ring.hpp"
 #include "etcd/claim_desk.hpp"
 #include "etcd/claim_table.hpp"
-#include "etcd/deadlines.hpp"
 #include "etcd/members.hpp"
 #include "etcd/session_keeper.hpp"
 #include "etcd/watches.hpp"
@@ -80,7 +80,7 @@ private:
     claim_desk& desk_;
     watches& watches_;
     const core::duration request_timeout_;
-    deadlines deadlines_;
+    core::claim_deadlines deadlines_;
     core::ring<core::backend_event> events_;
     std::vector<core::claim_id> turns_; // of claims that are first
 };

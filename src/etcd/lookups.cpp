@@ -1,7 +1,7 @@
 #include "etcd/lookups.hpp"
 
+#include "core/owner_text.hpp"
 #include "etcd/failure.hpp"
-#include "etcd/key_text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,7 +30,7 @@ lookups::lookups(members& servers, claim_desk& desk, std::string key_prefix,
 
 void lookups::introduce(const core::client_identity& self, time_point)
 {
-    desk_.introduce(value_of(client_name_, self));
+    desk_.introduce(core::value_of(client_name_, self));
 }
 
 void lookups::begin(const core::inspection_request& request, time_point now)

@@ -1,8 +1,8 @@
 #include "etcd/survey.hpp"
 
+#include "core/owner_text.hpp"
 #include "core/owner_token.hpp"
 #include "etcd/claim.hpp"
-#include "etcd/key_text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -133,7 +133,7 @@ void survey::fill(Report& to, const queue& from) const
     const wire::listed_key& holder = from.keys.front();
     to.held = true;
     to.having = 1;
-    to.owner = owner_of(token_in(holder), holder.value);
+    to.owner = core::owner_of(token_in(holder), holder.value);
     to.without_ttl = holder.lease == 0;
     if (const auto left = left_.find(holder.lease); left != left_.end())
         to.ttl_left = left->second;
@@ -163,7 +163,7 @@ resource_report survey::report() const
     waiting.address = "etcd";
     waiting.length = q.keys.size() - 1;
     for (std::size_t i = 1; i < q.keys.size() && i <= most_told; ++i)
-        waiting.waiters.push_back(owner_of(token_in(q.keys[i]), q.keys[i].value));
+        waiting.waiters.push_back(core::owner_of(token_in(q.keys[i]), q.keys[i].value));
     return r;
 }
 

@@ -25,6 +25,7 @@ struct subject {
     bool inspects = true;   ///< it can tell who holds a lock: `core::backend_core::inspection()`
     bool takes_away = true; ///< and `locker::force_release()` works
     bool names_processes = true; ///< it knows the process behind an owner
+    bool tells_time_left = true; ///< it knows how long a lock lasts unless it is renewed
 
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };

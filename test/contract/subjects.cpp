@@ -12,6 +12,11 @@
 
 #include <holdfast/postgresql.hpp>
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "support/zookeeper_servers.hpp"
+
+#include <holdfast/zookeeper.hpp>
+#endif
 
 namespace holdfast::test {
 namespace {
@@ -81,6 +86,16 @@ backend in_postgresql()
 }
 #endif
 
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+backend in_zookeeper()
+{
+    static const zookeeper_servers servers;
+    // As short as the leases, so that their ends are those of the session, and crashes are noticed.
+    static const backend store = zookeeper(servers.url(), {.session_timeout = 3s});
+    return store;
+}
+#endif
+
 } // namespace
 
 // A function, because the cases read the list before main() begins.
@@ -94,6 +109,13 @@ const std::vector<subject>& every_backend()
         {.name = "three nodes, fenced", .has_tokens = true, .make = fenced_redlock<3>},
 #ifdef HOLDFAST_WITH_ETCD
         {.name = "etcd", .has_tokens = true, .make = in_etcd, .takes_away = false},
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+        {.name = "ZooKeeper",
+            .has_tokens = true,
+            .make = in_zookeeper,
+            .takes_away = false,
+            .tells_time_left = false},
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
         {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .names_processes = false},

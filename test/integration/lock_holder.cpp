@@ -12,6 +12,9 @@
 #ifdef HOLDFAST_WITH_POSTGRESQL
 #include <holdfast/postgresql.hpp>
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include <holdfast/zookeeper.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -42,7 +45,8 @@ asio::awaitable<void> hold_until_lost(holdfast::locker& locker, holdfast::lock l
     co_await locker.close(asio::use_awaitable);
 }
 
-holdfast::backend store_of(const std::vector<std::string>& urls)
+holdfast::backend store_of(
+    const std::vector<std::string>& urls, [[maybe_unused]] std::chrono::milliseconds ttl)
 {
 #ifdef HOLDFAST_WITH_ETCD
     if (urls.at(0).starts_with("http"))
@@ -51,6 +55,10 @@ holdfast::backend store_of(const std::vector<std::string>& urls)
 #ifdef HOLDFAST_WITH_POSTGRESQL
     if (urls.at(0).starts_with("postgresql"))
         return holdfast::postgresql(urls.at(0), {.create_table = true});
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    if (urls.at(0).starts_with("zookeeper"))
+        return holdfast::zookeeper(urls.at(0), {.session_timeout = ttl});
 #endif
     return holdfast::redlock({urls.begin(), urls.end()});
 }
@@ -65,7 +73,7 @@ try {
     options.ttl = std::chrono::milliseconds(std::stoi(words.at(1)));
 
     asio::io_context io;
-    holdfast::locker locker(io.get_executor(), store_of(urls));
+    holdfast::locker locker(io.get_executor(), store_of(urls, options.ttl));
     asio::co_spawn(io, hold_until_lost(locker, holdfast::lock(locker, words.at(0), options)),
         [](const std::exception_ptr& error) {
             if (error)

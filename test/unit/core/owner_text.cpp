@@ -1,15 +1,15 @@
-#include "etcd/key_text.hpp"
+#include "core/owner_text.hpp"
 
 #include <holdfast/version.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 using namespace holdfast;
-using namespace holdfast::etcd_store;
+using namespace holdfast::core;
 
 namespace {
 
-BOOST_AUTO_TEST_SUITE(etcd_key_text)
+BOOST_AUTO_TEST_SUITE(owner_text)
 
 // A token of client 7, of 1,700,000,000 s after the epoch.
 const std::string token = "AAAAAAAAAAAAAAAAAAAAAGVT8QAAAAAH";

@@ -1,26 +1,33 @@
-#include "etcd/key_text.hpp"
+#pragma once
 
+#include "core/inspection.hpp"
 #include "core/owner_token.hpp"
 
+#include <holdfast/inspect.hpp>
 #include <holdfast/version.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
-namespace holdfast::etcd_store {
+// What stands beside a lock in a store, to tell people whose it is. In a header, because the shared
+// library of the core exports no functions for stores.
+namespace holdfast::core {
 
-namespace {
+namespace owner_text {
 
 using seconds_since = std::chrono::system_clock::time_point;
 
-constexpr std::size_t length_of_mark = 8, longest_word = 128;
+inline constexpr std::size_t length_of_mark = 8, longest_word = 128;
 
 // Of people who may have written the value themselves, or of an operating system.
-std::string word(std::string_view text)
+inline std::string word(std::string_view text)
 {
     std::string out(text.substr(0, longest_word));
     std::replace_if(
@@ -39,7 +46,7 @@ std::optional<Number> number(std::string_view text, Number most)
     return value;
 }
 
-std::optional<client_info> read_value(std::string_view value)
+inline std::optional<client_info> read_value(std::string_view value)
 {
     constexpr std::int64_t most_seconds = 9'000'000'000; // fits a time point of the clock
     std::array<std::string_view, 5> words;
@@ -64,28 +71,31 @@ std::optional<client_info> read_value(std::string_view value)
     return info;
 }
 
-} // namespace
+} // namespace owner_text
 
-std::string value_of(std::string_view client_name, const core::client_identity& self)
+// `<client name> <process id>@<host> <program> <version> <start of the locker>`.
+inline std::string value_of(std::string_view client_name, const client_identity& self)
 {
-    return std::string(client_name) + ' ' + std::to_string(self.pid) + '@' + word(self.host) + ' ' +
-           word(self.program) + ' ' + HOLDFAST_VERSION_STRING + ' ' + std::to_string(self.started);
+    return std::string(client_name) + ' ' + std::to_string(self.pid) + '@' +
+           owner_text::word(self.host) + ' ' + owner_text::word(self.program) + ' ' +
+           HOLDFAST_VERSION_STRING + ' ' + std::to_string(self.started);
 }
 
-lock_owner owner_of(std::string_view token, std::string_view value)
+// Whose a lock is. `token`: of its attempt, if the text is one.
+inline lock_owner owner_of(std::string_view token, std::string_view value)
 {
     lock_owner owner;
-    owner.mark = word(token.substr(0, length_of_mark));
-    const auto stamp = core::owner_token::stamp_of(token);
+    owner.mark = owner_text::word(token.substr(0, owner_text::length_of_mark));
+    const auto stamp = owner_token::stamp_of(token);
     if (!stamp) {
         owner.foreign = true;
         return owner;
     }
     owner.id = stamp->client;
-    owner.since = seconds_since(std::chrono::seconds(stamp->seconds));
-    owner.client = read_value(value);
-    owner.client_confirmed = owner.client.has_value(); // the cluster agrees on each value
+    owner.since = owner_text::seconds_since(std::chrono::seconds(stamp->seconds));
+    owner.client = owner_text::read_value(value);
+    owner.client_confirmed = owner.client.has_value(); // the servers agree on each value
     return owner;
 }
 
-} // namespace holdfast::etcd_store
+} // namespace holdfast::core

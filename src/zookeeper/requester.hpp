@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/slot_map.hpp"
+#include "core/time.hpp"
+#include "zookeeper/servers.hpp"
+#include "zookeeper/wire/messages.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+namespace holdfast::zookeeper_store {
+
+// A request under way.
+struct request {
+    enum class kind : std::uint8_t {
+        create,        // the node of a claim
+        list,          // its queue
+        look,          // at the node before it
+        leave,         // the node of a claim is deleted
+        folder,        // a folder is created; nobody waits for the answer
+        last_folder,   // the folder of a claim, behind those that lead to it
+        waiters,       // a list of a queue, for a holder who wants to know of others
+        heartbeat,     // to the session's node
+        proof,         // that node is created
+        sweep,         // a list of a queue, to find nodes of late requests
+        sweep_up,      // such a node is deleted
+        question,      // of people
+        close_session, // the last one
+    };
+
+    kind what{};
+    core::slot_id claim = 0; // or of a question or a sweep
+    core::time_point sent{};
+    std::int32_t number = 0;
+    wire::operation operation{};
+};
+
+// Sends requests to the present server. The answers come in the same order.
+class requester {
+public:
+    // It outlives it.
+    explicit requester(servers& all) noexcept : servers_(all) {}
+
+    bool can_send() const noexcept { return servers_.is_up(); }
+    // Precondition: can_send().
+    void send(
+        request::kind what, core::slot_id claim, wire::request&& message, core::time_point now)
+    {
+        request r{.what = what, .claim = claim, .sent = now, .operation = message.what};
+        r.number = servers_.current().send(std::move(message));
+        under_way_.push_back(r);
+    }
+    // The request that is answered next; none if there is none.
+    std::optional<request> take()
+    {
+        if (under_way_.empty())
+            return std::nullopt;
+        const request oldest = under_way_.front();
+        under_way_.pop_front();
+        return oldest;
+    }
+    void clear() noexcept { under_way_.clear(); }
+    // When the oldest one was sent.
+    core::time_point waits_since() const noexcept
+    {
+        return under_way_.empty() ? core::never : under_way_.front().sent;
+    }
+    std::size_t count(request::kind what) const noexcept
+    {
+        return static_cast<std::size_t>(std::count_if(under_way_.begin(), under_way_.end(),
+            [what](const request& each) { return each.what == what; }));
+    }
+
+private:
+    servers& servers_;
+    std::deque<request> under_way_;
+};
+
+} // namespace holdfast::zookeeper_store

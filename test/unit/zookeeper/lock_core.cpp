@@ -1,0 +1,333 @@
+#include "unit/zookeeper/world.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using core::event_kind;
+using core::queueing;
+
+std::size_t count_of(const zk_link& link, wire::operation what)
+{
+    return static_cast<std::size_t>(std::count_if(link.requests.begin(), link.requests.end(),
+        [what](const wire::request& r) { return r.what == what; }));
+}
+
+BOOST_AUTO_TEST_SUITE(zookeeper_lock_core)
+
+BOOST_AUTO_TEST_CASE(a_free_resource_is_granted_with_a_token)
+{
+    zk_world w;
+    w.ask(1);
+    w.serve();
+    const auto granted = w.event();
+    BOOST_TEST((granted.kind == event_kind::granted));
+    BOOST_REQUIRE(w.queue().size() == 1u);
+    const auto node = w.data.nodes.at("/locks/a/" + w.queue().front());
+    BOOST_TEST(granted.fence.value_or(0) == static_cast<std::uint64_t>(node.created) * 64);
+    BOOST_TEST(node.data == "client");
+    BOOST_TEST((granted.valid.until == w.now + 9s - 10ms));
+    BOOST_TEST((granted.valid.asked == w.now));
+}
+
+BOOST_AUTO_TEST_CASE(where_the_folder_exists_a_grant_takes_one_round_trip)
+{
+    zk_world w;
+    w.core.release(w.grant(1), w.now);
+    w.serve();
+    w.take_events();
+    w.ask(2);
+    w.settle();
+    BOOST_TEST(w.link().requests.size() == 2u);
+    BOOST_TEST(count_of(w.link(), wire::operation::create2) == 1u);
+    BOOST_TEST(count_of(w.link(), wire::operation::get_children) == 1u);
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::granted));
+}
+
+BOOST_AUTO_TEST_CASE(another_waits_for_its_turn_and_gets_it_with_a_larger_token)
+{
+    zk_world w;
+    const auto first = w.ask(1);
+    w.serve();
+    const auto token = w.event().fence;
+    w.ask(2);
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::queued));
+    w.core.release(first, w.now);
+    w.serve();
+    const auto events = w.take_events();
+    BOOST_REQUIRE(events.size() == 2u);
+    BOOST_TEST((events[0].kind == event_kind::released));
+    BOOST_TEST((events[0].outcome == release_outcome::released));
+    BOOST_TEST((events[1].kind == event_kind::granted));
+    BOOST_TEST((events[1].fence > token));
+}
+
+// None can come in between: the deletion of the holder's node is the grant.
+BOOST_AUTO_TEST_CASE(the_second_in_the_queue_needs_no_second_look)
+{
+    zk_world w;
+    const auto first = w.grant(1);
+    w.ask(2);
+    w.serve();
+    w.take_events();
+    w.core.release(first, w.now);
+    w.settle();
+    w.link().execute(); // the deletion
+    while (!w.link().replies.empty())
+        w.link().deliver(w.now);
+    w.settle();
+    BOOST_TEST(w.events.size() == 2u);
+    BOOST_TEST(w.link().requests.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_in_the_middle_that_leaves_wakes_nobody_wrongly)
+{
+    zk_world w;
+    w.grant(1);
+    const auto second = w.ask(2);
+    w.ask(3);
+    w.serve();
+    w.take_events();
+    w.core.abandon(second, w.now);
+    w.serve();
+    BOOST_TEST(w.take_events().empty()); // the third one has looked again, and waits
+    BOOST_TEST(w.queue().size() == 2u);
+    w.data.remove("/locks/a/" + w.queue().front());
+    w.serve();
+    const auto granted = w.event();
+    BOOST_TEST((granted.kind == event_kind::granted));
+    BOOST_TEST(granted.tag == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(one_who_asks_once_is_refused_and_leaves_nothing)
+{
+    zk_world w;
+    w.grant(1);
+    w.ask(2, "a", queueing::none);
+    w.serve();
+    const auto refused = w.event();
+    BOOST_TEST((refused.kind == event_kind::refused));
+    BOOST_TEST((refused.reason == errc::contended));
+    BOOST_TEST(w.queue().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(foreign_nodes_are_in_the_queue)
+{
+    zk_world w;
+    w.core.release(w.grant(1), w.now);
+    w.serve();
+    w.take_events();
+    const std::string other = w.data.put("/locks/a/0123__lock__");
+    w.ask(2);
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::queued));
+    w.data.remove(other);
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::granted));
+}
+
+BOOST_AUTO_TEST_CASE(the_queue_goes_on_where_the_counter_wraps)
+{
+    for (const bool wraps : {true, false}) {
+        zk_world w;
+        w.data.nodes["/locks"];
+        w.data.nodes["/locks/a"].counter = INT32_MAX - 1;
+        w.data.wraps = wraps; // a real server's counter stands still
+        const auto order = [&w] {
+            std::vector<std::uint64_t> tags;
+            for (const auto& e : w.take_events()) {
+                if (e.kind == event_kind::granted)
+                    tags.push_back(e.tag);
+            }
+            return tags;
+        };
+        // Names do not tell the order: the last one has the smallest.
+        std::vector<core::claim_id> all;
+        for (const std::uint64_t tag : {4u, 3u, 2u, 1u}) {
+            all.push_back(w.ask(tag));
+            w.serve();
+        }
+        BOOST_TEST((order() == std::vector<std::uint64_t>{4}));
+        for (const std::uint64_t next : {3u, 2u, 1u}) {
+            w.core.release(all[all.size() - 1 - next], w.now);
+            w.serve();
+            BOOST_TEST((order() == std::vector<std::uint64_t>{next}), wraps);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(tokens_end_with_their_block)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    std::uint64_t last = 0;
+    for (std::uint64_t i = 1; i < zk::claim::block; ++i) {
+        BOOST_REQUIRE(w.core.can_transfer(id));
+        const auto token = w.core.transfer(id, 1 + i);
+        BOOST_TEST(token.value_or(0) > last);
+        last = token.value_or(0);
+    }
+    BOOST_TEST(!w.core.can_transfer(id));
+    w.core.release(id, w.now);
+    w.serve();
+    w.take_events();
+    w.ask(1);
+    w.serve();
+    BOOST_TEST((w.event().fence > last));
+}
+
+BOOST_AUTO_TEST_CASE(one_heartbeat_keeps_all_claims)
+{
+    zk_world w;
+    constexpr std::size_t many = 1'000;
+    std::vector<core::claim_id> all;
+    for (std::size_t i = 0; i < many; ++i)
+        all.push_back(w.ask(i, "r" + std::to_string(i)));
+    w.serve();
+    BOOST_TEST(w.take_events().size() == many);
+    std::size_t heartbeats = 0, others = 0;
+    for (int i = 0; i < 90; ++i) {
+        w.now += 100ms;
+        w.core.renew(all, false, w.now);
+        w.settle();
+        heartbeats += count_of(w.link(), wire::operation::set_data);
+        others += w.link().requests.size();
+        w.serve();
+    }
+    BOOST_TEST(heartbeats >= 2u);
+    BOOST_TEST(heartbeats <= 4u); // in the time of the session's timeout
+    BOOST_TEST(others == heartbeats);
+    BOOST_TEST(w.take_events().size() >= many);
+}
+
+// What the leader knows is older than the answer: see heartbeats.
+BOOST_AUTO_TEST_CASE(a_lease_is_never_valid_for_longer_than_the_heartbeat_before_the_last_allows)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    std::vector<core::time_point> sent;
+    core::time_point until = w.now + 9s;
+    for (int i = 0; i < 600; ++i) {
+        w.now += 50ms;
+        w.core.renew({&id, 1}, false, w.now);
+        w.settle();
+        if (count_of(w.link(), wire::operation::set_data) != 0)
+            sent.push_back(w.now);
+        w.serve();
+        for (const auto& e : w.take_events()) {
+            BOOST_TEST((e.kind == event_kind::validity));
+            BOOST_REQUIRE(sent.size() >= 2u);
+            BOOST_TEST((e.valid.until <= sent[sent.size() - 2] + 9s - 10ms));
+            until = e.valid.until;
+        }
+        BOOST_REQUIRE((until > w.now + 2s)); // it is kept all the time
+    }
+    for (std::size_t i = 1; i < sent.size(); ++i)
+        BOOST_TEST((sent[i] - sent[i - 1] >= 9s / 4));
+}
+
+BOOST_AUTO_TEST_CASE(an_extension_is_confirmed_within_the_patience)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    w.pass(4s);
+    w.take_events();
+    const auto asked = w.now;
+    w.core.renew({&id, 1}, true, w.now);
+    while (w.now < asked + w.core.patience(9s)) {
+        w.pass(50ms);
+        for (const auto& e : w.take_events()) {
+            if (e.valid.asked >= asked)
+                return;
+        }
+    }
+    BOOST_ERROR("the extension was not confirmed");
+}
+
+// The session's validity covers it already.
+BOOST_AUTO_TEST_CASE(a_short_lease_is_extended_at_once)
+{
+    zk_world w;
+    const auto id = w.ask(1, "a", queueing::none, 1s);
+    w.serve();
+    w.take_events();
+    w.pass(500ms);
+    w.core.renew({&id, 1}, true, w.now);
+    const auto e = w.core.next_event();
+    BOOST_REQUIRE(e);
+    BOOST_TEST((e->valid.asked == w.now));
+    BOOST_TEST((e->valid.until == w.now + 1s - 10ms));
+}
+
+BOOST_AUTO_TEST_CASE(validity_is_told_only_to_those_who_ask)
+{
+    zk_world w;
+    w.grant(1);
+    w.pass(20s);
+    BOOST_TEST(w.take_events().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_is_told_of_waiters_once)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    w.core.queue().report_waiters(id, w.now);
+    w.serve();
+    BOOST_TEST(w.take_events().empty());
+    BOOST_TEST(w.core.queue().reports_waiters(id));
+    w.data.put("/locks/a/other-lock-");
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::remote_waiters));
+    BOOST_TEST(!w.core.queue().reports_waiters(id));
+    w.core.queue().report_waiters(id, w.now); // at once now
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::remote_waiters));
+}
+
+BOOST_AUTO_TEST_CASE(winding_up_gives_the_session_back)
+{
+    zk_world w;
+    w.core.release(w.grant(1), w.now);
+    w.serve();
+    BOOST_TEST(w.core.cleanup().is_done());
+    w.core.cleanup().wind_up(w.now);
+    BOOST_TEST(!w.core.cleanup().is_done());
+    w.serve();
+    BOOST_TEST(w.core.cleanup().is_done());
+    BOOST_TEST(w.data.sessions.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_is_left_stays_until_the_session_ends)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    w.core.cleanup().leave(id);
+    BOOST_TEST(w.core.cleanup().is_done());
+    w.core.cleanup().wind_up(w.now);
+    w.serve();
+    BOOST_TEST(w.core.cleanup().is_done());
+    w.core.close(w.now);
+    w.settle();
+    BOOST_TEST(w.queue().size() == 1u);
+    BOOST_TEST(w.data.sessions.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(many_claims_at_once_are_granted_within_limits)
+{
+    zk_world w;
+    constexpr std::size_t many = 100'000;
+    for (std::size_t i = 0; i < many; ++i)
+        w.ask(i, "r" + std::to_string(i));
+    w.serve();
+    std::size_t granted = 0;
+    for (const auto& e : w.take_events())
+        granted += e.kind == event_kind::granted ? 1 : 0;
+    BOOST_TEST(granted == many);
+    BOOST_TEST(w.core.unsent() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,403 @@
+#pragma once
+
+#include "zookeeper/lock_core.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::test {
+
+using namespace std::chrono_literals;
+namespace zk = zookeeper_store;
+namespace wire = zookeeper_store::wire;
+
+/// The nodes and sessions of an ensemble that always agrees with itself.
+struct zk_nodes {
+    struct node {
+        std::int64_t created = 0, owner = 0;
+        std::string data{};
+        std::int32_t counter = 0;
+    };
+    struct reply {
+        std::int32_t error = 0;
+        wire::reply_body body{};
+    };
+
+    std::map<std::string, node> nodes{{"/", {}}};
+    std::set<std::int64_t> sessions;
+    std::int64_t zxid = 0x100000000, last_session = 0x1000;
+    std::int32_t timeout_ms = 9'000;
+    /// An error instead of the effect.
+    std::function<std::int32_t(const wire::request&)> refuses = [](const auto&) {
+        return 0;
+    };
+    /// Called with each change of a node and its kind.
+    std::function<void(const std::string&, std::int32_t)> tells = [](const auto&, auto) {
+    };
+
+    static std::string parent(const std::string& path)
+    {
+        const auto slash = path.rfind('/');
+        return slash == 0 ? "/" : path.substr(0, slash);
+    }
+    std::vector<std::string> children(const std::string& folder) const
+    {
+        std::vector<std::string> all;
+        const std::string prefix = folder == "/" ? folder : folder + '/';
+        for (const auto& [path, n] : nodes) {
+            if (path.size() > prefix.size() && path.starts_with(prefix) &&
+                path.find('/', prefix.size()) == path.npos)
+                all.push_back(path.substr(prefix.size()));
+        }
+        return all;
+    }
+    std::int64_t begin_session()
+    {
+        sessions.insert(++last_session);
+        ++zxid;
+        return last_session;
+    }
+    void end_session(std::int64_t session)
+    {
+        sessions.erase(session);
+        std::vector<std::string> gone;
+        for (const auto& [path, n] : nodes) {
+            if (n.owner == session)
+                gone.push_back(path);
+        }
+        ++zxid;
+        for (const auto& path : gone)
+            remove(path);
+    }
+    void remove(const std::string& path)
+    {
+        nodes.erase(path);
+        tells(path, wire::change::deleted);
+        tells(parent(path), wire::change::children);
+    }
+    /// Of another client.
+    std::string put(std::string path, bool sequential = true, std::int64_t owner = 1)
+    {
+        return create(std::move(path), sequential, owner, "").first;
+    }
+    std::pair<std::string, std::int32_t> create(
+        std::string path, bool sequential, std::int64_t owner, std::string data)
+    {
+        const auto folder = nodes.find(parent(path));
+        if (folder == nodes.end())
+            return {{}, wire::code::no_node};
+        if (sequential) {
+            char digits[16];
+            std::snprintf(digits, sizeof digits, "%010d", folder->second.counter);
+            path += digits;
+        }
+        if (nodes.contains(path))
+            return {{}, wire::code::node_exists};
+        if (folder->second.counter != INT32_MAX || wraps)
+            folder->second.counter =
+                static_cast<std::int32_t>(static_cast<std::uint32_t>(folder->second.counter) + 1u);
+        nodes[path] = {.created = ++zxid, .owner = owner, .data = std::move(data)};
+        tells(path, wire::change::created);
+        tells(parent(path), wire::change::children);
+        return {path, 0};
+    }
+    bool wraps = true; ///< else the counter stands still at its end
+
+    reply execute(const wire::request& r, std::int64_t session)
+    {
+        reply out{.error = sessions.contains(session) ? refuses(r) : wire::code::session_expired};
+        if (out.error != 0)
+            return out;
+        const auto found = nodes.find(r.path);
+        switch (r.what) {
+        case wire::operation::create:
+        case wire::operation::create2:
+        case wire::operation::create_container: {
+            const bool sequential = r.mode == wire::node_mode::ephemeral_sequential;
+            const bool ephemeral = sequential || r.mode == wire::node_mode::ephemeral;
+            auto [path, error] = create(r.path, sequential, ephemeral ? session : 0, r.data);
+            out.error = error;
+            if (error == 0)
+                out.body = {.path = path, .stat = stat(nodes[path])};
+            break;
+        }
+        case wire::operation::remove:
+            out.error = found == nodes.end() ? wire::code::no_node : 0;
+            if (out.error == 0) {
+                ++zxid;
+                remove(r.path);
+            }
+            break;
+        case wire::operation::sync:
+            out.body.path = r.path;
+            break;
+        case wire::operation::close_session:
+            end_session(session);
+            break;
+        default:
+            if (found == nodes.end()) {
+                out.error = wire::code::no_node;
+            } else {
+                out.body.stat = stat(found->second);
+                out.body.data = found->second.data;
+                out.body.children = children(r.path);
+            }
+        }
+        return out;
+    }
+    static wire::node_stat stat(const node& n) { return {.created = n.created, .owner = n.owner}; }
+};
+
+/// One connection to a server.
+class zk_link {
+public:
+    zk_link(zk_nodes& data, core::connection& client) : data_(data), client_(&client) {}
+
+    std::deque<wire::request> requests; ///< that have arrived
+    std::deque<std::string> replies;    ///< that were not delivered
+    std::int64_t session = 0;
+    std::set<std::string> watched, watched_folders;
+    std::optional<wire::connect_request> greeting;
+    bool greeted = false;
+
+    /// Takes what the client has sent. True if there was something.
+    bool take(core::time_point now)
+    {
+        const std::string_view out = client_->output();
+        if (out.empty())
+            return false;
+        in_.append(out);
+        client_->written(out.size(), now);
+        while (const auto record = in_.next()) {
+            if (!greeting)
+                greeting = wire::read_connect_request(*record);
+            else
+                requests.push_back(wire::read_request(*record).value());
+        }
+        return true;
+    }
+    void greet()
+    {
+        if (!greeting || std::exchange(greeted, true))
+            return;
+        wire::connect_reply reply{.password = std::string(16, 'p')};
+        if (greeting->session == 0)
+            session = data_.begin_session();
+        else if (data_.sessions.contains(greeting->session))
+            session = greeting->session;
+        if (session != 0)
+            reply.timeout_ms = data_.timeout_ms;
+        reply.session = session;
+        replies.push_back(wire::encode(reply));
+    }
+    bool execute()
+    {
+        greet();
+        if (requests.empty())
+            return false;
+        const wire::request r = std::move(requests.front());
+        requests.pop_front();
+        if (r.what == wire::operation::authenticate) {
+            replies.push_back(wire::encode(wire::reply_header{
+                .number = r.number, .zxid = data_.zxid, .error = data_.refuses(r)}));
+            return true;
+        }
+        const auto answer = data_.execute(r, session);
+        if (r.watch && (answer.error == 0 || r.what == wire::operation::exists))
+            (r.what == wire::operation::exists ? watched : watched_folders).insert(r.path);
+        const wire::reply_header header{
+            .number = r.number, .zxid = data_.zxid, .error = answer.error};
+        replies.push_back(
+            answer.error == 0 ? wire::encode(header, r.what, answer.body) : wire::encode(header));
+        return true;
+    }
+    void tell(const std::string& path, std::int32_t what)
+    {
+        auto& set = what == wire::change::children ? watched_folders : watched;
+        if (set.erase(path) != 0)
+            replies.push_back(
+                wire::encode(wire::watch_event{.change = what, .state = 3, .path = path}));
+    }
+    void deliver(core::time_point now)
+    {
+        send(wire::framed(replies.front()), now);
+        replies.pop_front();
+    }
+    void send(std::string_view bytes, core::time_point now)
+    {
+        while (!bytes.empty() && client_->wants_open()) {
+            const auto space = client_->read_space();
+            const std::size_t n = std::min(space.size(), bytes.size());
+            std::copy_n(bytes.begin(), n, space.begin());
+            bytes.remove_prefix(n);
+            client_->received(n, now);
+        }
+    }
+
+private:
+    zk_nodes& data_;
+    core::connection* client_;
+    wire::frame_reader in_{wire::longest_record};
+};
+
+/// One store of locks, and its connections. Time passes by pass() alone.
+class zk_world {
+public:
+    explicit zk_world(
+        std::size_t servers = 1,
+        const std::function<void(zk::lock_settings&)>& change = [](auto&) {})
+        : core(settings(servers, change), 1),
+          links(servers)
+    {
+        data.tells = [this](const std::string& path, std::int32_t what) {
+            for (auto& each : links) {
+                if (each)
+                    each->tell(path, what);
+            }
+        };
+    }
+
+    static std::shared_ptr<const zk::lock_settings> settings(
+        std::size_t servers, const std::function<void(zk::lock_settings&)>& change)
+    {
+        auto made = std::make_shared<zk::lock_settings>();
+        for (std::size_t i = 0; i < servers; ++i)
+            made->ensemble.servers.push_back(
+                {.where = {.host = "s" + std::to_string(i), .port = 1, .path = {}},
+                    .name = "s" + std::to_string(i)});
+        made->ensemble.session_timeout = 9s;
+        made->ensemble.connect_timeout = 1s;
+        made->ensemble.reconnect_min = 10ms;
+        made->ensemble.reconnect_max = 100ms;
+        made->root = "/locks";
+        made->rights = {{31, "world", "anyone"}};
+        made->client_name = "client";
+        change(*made);
+        return made;
+    }
+
+    core::claim_id ask(std::uint64_t tag, std::string_view resource = "a",
+        core::queueing queue = core::queueing::if_contended, core::duration ttl = 9s)
+    {
+        core::owner_token token;
+        token.text.fill('A');
+        token.text[0] = static_cast<char>('A' + tag % 26);
+        token.text[1] = static_cast<char>('a' + tag / 26 % 26);
+        token.text[2] = static_cast<char>('a' + tag / 676 % 26);
+        token.text[3] = static_cast<char>('a' + tag / 17576 % 26);
+        return core.attempt(
+            tag, resource, token, {.ttl = ttl, .drift = 10ms, .guard = 100ms, .queue = queue}, now);
+    }
+    /// Opens and closes connections, and lets requests arrive, until all is quiet.
+    void settle()
+    {
+        for (bool changed = true; changed;) {
+            changed = false;
+            if (core.wake_at() <= now)
+                core.wake(now);
+            for (std::size_t i = 0; i < links.size(); ++i)
+                changed = follow(i) || changed;
+            while (auto e = core.next_event())
+                events.push_back(*e);
+        }
+    }
+    /// The servers execute and answer everything.
+    void serve()
+    {
+        settle();
+        for (bool any = true; any;) {
+            any = false;
+            for (auto& each : links) {
+                while (each && !silent && each->execute())
+                    any = true;
+                if (each && !silent)
+                    each->greet();
+                while (each && !silent && !each->replies.empty()) {
+                    any = true;
+                    each->deliver(now);
+                }
+            }
+            settle();
+        }
+    }
+    /// In steps, with servers that answer at once.
+    void pass(core::duration length, core::duration step = 50ms)
+    {
+        for (core::duration done{}; done < length; done += step) {
+            now += step;
+            serve();
+        }
+    }
+    /// The connection breaks. What has arrived may still be executed.
+    std::unique_ptr<zk_link> cut(std::size_t which = 0)
+    {
+        auto broken = std::move(links[which]);
+        core.connections()[which]->closed(asio::error::connection_reset, now);
+        return broken;
+    }
+    zk_link& link()
+    {
+        const auto found =
+            std::find_if(links.begin(), links.end(), [](const auto& l) { return l != nullptr; });
+        BOOST_REQUIRE((found != links.end()));
+        return **found;
+    }
+    std::vector<core::backend_event> take_events() { return std::exchange(events, {}); }
+    /// The only event since the last call.
+    core::backend_event event()
+    {
+        BOOST_REQUIRE(events.size() == 1u);
+        return take_events().front();
+    }
+    core::claim_id grant(std::uint64_t tag, std::string_view resource = "a")
+    {
+        const core::claim_id id = ask(tag, resource);
+        serve();
+        BOOST_TEST((event().kind == core::event_kind::granted));
+        return id;
+    }
+    std::vector<std::string> queue(const std::string& resource = "a") const
+    {
+        return data.children("/locks/" + resource);
+    }
+
+    zk_nodes data;
+    core::time_point now{std::chrono::hours(1)};
+    zk::lock_core core;
+    std::vector<std::unique_ptr<zk_link>> links;
+    std::vector<core::backend_event> events;
+    bool silent = false; ///< servers execute nothing
+
+private:
+    bool follow(std::size_t i)
+    {
+        core::connection& c = *core.connections()[i];
+        if (c.wants_open() && !links[i]) {
+            links[i] = std::make_unique<zk_link>(data, c);
+            c.opened(now);
+            return true;
+        }
+        if (!c.wants_open() && links[i]) {
+            links[i].reset();
+            c.closed({}, now);
+            return true;
+        }
+        return links[i] && links[i]->take(now);
+    }
+};
+
+} // namespace holdfast::test
