@@ -77,6 +77,7 @@ class HoldfastConan(ConanFile):
         toolchain.cache_variables["HOLDFAST_INSTALL"] = True
         toolchain.cache_variables["HOLDFAST_TLS"] = "ON" if self.options.tls else "OFF"
         toolchain.cache_variables["HOLDFAST_ETCD"] = "OFF"
+        toolchain.cache_variables["HOLDFAST_ZOOKEEPER"] = "OFF"
         toolchain.cache_variables["HOLDFAST_POSTGRESQL"] = "OFF"
         toolchain.cache_variables["HOLDFAST_LIBRARIES"] = (
             "shared" if self.options.shared else "static"

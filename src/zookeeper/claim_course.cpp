@@ -93,8 +93,10 @@ void claim_course::created(
 {
     c.creating = false;
     c.trouble = error;
-    if (node != nullptr && !c.place.created_as(node->path, node->stat.created))
+    if (node != nullptr && !c.place.created_as(node->path, node->stat.created)) {
         c.trouble = wire::code::marshalling_error;
+        late_.add(c.place.queue(), c.prefix()); // whatever it is called
+    }
     if (c.now != stage::leaving)
         return; // the list follows
     if (c.trouble == wire::code::ok)
@@ -270,7 +272,7 @@ void claim_course::connected(time_point now)
     });
 }
 
-void claim_course::disconnected(time_point now)
+void claim_course::disconnected()
 {
     watched_.clear();
     claims_.for_each([&](core::claim_id id, claim& c) {

@@ -60,7 +60,7 @@ public:
 
     // The session is there, on a new connection or a new one.
     void connected(core::time_point now);
-    void disconnected(core::time_point now);
+    void disconnected();
     // The session has been confirmed.
     void confirmed(core::time_point now);
     // The servers have ended the session, and have deleted all its nodes.

@@ -34,12 +34,12 @@ void store_answers::on_up(time_point now)
     lookups_.connected(now);
 }
 
-void store_answers::on_down(time_point now)
+void store_answers::on_down(time_point)
 {
     out_.clear();
     keeper_.disconnected();
     late_.disconnected();
-    course_.disconnected(now);
+    course_.disconnected();
     lookups_.disconnected();
 }
 

@@ -90,8 +90,7 @@ backend in_postgresql()
 backend in_zookeeper()
 {
     static const zookeeper_servers servers;
-    // As short as the leases, so that their ends are those of the session, and crashes are noticed.
-    static const backend store = zookeeper(servers.url(), {.session_timeout = 3s});
+    static const backend store = zookeeper(servers.url());
     return store;
 }
 #endif

@@ -10,6 +10,7 @@ vcpkg_cmake_configure(
     OPTIONS
         ${features}
         -DHOLDFAST_ETCD=OFF
+        -DHOLDFAST_ZOOKEEPER=OFF
         -DHOLDFAST_POSTGRESQL=OFF
         -DHOLDFAST_INSTALL=ON
         -DBUILD_SHARED_LIBS=${shared}
