@@ -78,6 +78,7 @@ class HoldfastConan(ConanFile):
         toolchain.cache_variables["HOLDFAST_TLS"] = "ON" if self.options.tls else "OFF"
         toolchain.cache_variables["HOLDFAST_ETCD"] = "OFF"
         toolchain.cache_variables["HOLDFAST_POSTGRESQL"] = "OFF"
+        toolchain.cache_variables["HOLDFAST_MYSQL"] = "OFF"
         toolchain.cache_variables["HOLDFAST_LIBRARIES"] = (
             "shared" if self.options.shared else "static"
         )

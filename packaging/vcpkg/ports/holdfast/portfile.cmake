@@ -11,6 +11,7 @@ vcpkg_cmake_configure(
         ${features}
         -DHOLDFAST_ETCD=OFF
         -DHOLDFAST_POSTGRESQL=OFF
+        -DHOLDFAST_MYSQL=OFF
         -DHOLDFAST_INSTALL=ON
         -DBUILD_SHARED_LIBS=${shared}
         -DHOLDFAST_BUILD_TESTS=OFF
