@@ -1,15 +1,27 @@
 """Rows 17 and 18: locks in ZooKeeper, beside kazoo and Curator on the same server."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 
 from figures import Row
 from programs import PEERS, Client, Nodes, holdfast, interleaved
 from stores import PROCESSES, alone_and_shares, can_start, compared, held, race, take_turns
 
 WARM = ["--warm-up=3000"]  # all threads run by then, and the virtual machine has compiled
+JARS = Path("/usr/share/java")
 START = 10  # seconds in which eight interpreters, or one virtual machine, are ready
+
+
+def jar_version(name):
+    """That of one of Debian's packages, such as 3.8.0; it names its file."""
+    for path in JARS.glob(f"{name}-[0-9]*.jar"):
+        return path.stem.removeprefix(f"{name}-")
+    return ""
+
+
+def version():
+    return jar_version("zookeeper")
 
 
 def kazoo():
@@ -28,22 +40,13 @@ def curator(build):
     described = build / "benchmarks" / "curator" / "class_path"
     if not described.exists():
         return None
-    path = described.read_text().strip()
-    version = next((part.removeprefix("curator-recipes-").removesuffix(".jar")
-                    for part in map(os.path.basename, map(os.path.realpath, path.split(":")))
-                    if part.startswith("curator-recipes-")), "")
-    return (["java", "-Xmx512m", "-cp", path, "CuratorLock"],
-            f"Curator {version} InterProcessMutex")
+    return (["java", "-Xmx512m", "-cp", described.read_text().strip(), "CuratorLock"],
+            f"Curator {jar_version('curator-recipes')} InterProcessMutex")
 
 
 def peers(build):
     return {name: found for name, found in (("kazoo", kazoo()), ("curator", curator(build)))
             if found}
-
-
-def version():
-    jar = os.path.basename(os.path.realpath("/usr/share/java/zookeeper.jar"))
-    return jar.removeprefix("zookeeper-").removesuffix(".jar")
 
 
 def pairs(plan, urls, others):
