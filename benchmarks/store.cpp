@@ -3,8 +3,14 @@
 #ifdef HOLDFAST_WITH_ETCD
 #include <holdfast/etcd.hpp>
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+#include <holdfast/mysql.hpp>
+#endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
 #include <holdfast/postgresql.hpp>
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include <holdfast/zookeeper.hpp>
 #endif
 
 #include <stdexcept>
@@ -38,13 +44,43 @@ holdfast::backend postgresql_at([[maybe_unused]] const std::string& url)
 #endif
 }
 
-constexpr std::string_view etcd_scheme = "http://", postgresql_scheme = "postgresql://";
+holdfast::backend zookeeper_at([[maybe_unused]] const std::string& url)
+{
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    return holdfast::zookeeper(url);
+#else
+    throw std::invalid_argument("built without ZooKeeper");
+#endif
+}
+
+// mysql://user@host:port/database, without a password.
+holdfast::backend mysql_at([[maybe_unused]] std::string_view url)
+{
+#ifdef HOLDFAST_WITH_MYSQL
+    url.remove_prefix(url.find("://") + 3);
+    const auto at = url.find('@'), slash = url.find('/');
+    if (at == url.npos || slash == url.npos)
+        throw std::invalid_argument("the node must be mysql://user@host:port/database");
+    holdfast::mysql_options options;
+    options.user = url.substr(0, at);
+    options.hosts = {std::string(url.substr(at + 1, slash - at - 1))};
+    options.database = url.substr(slash + 1);
+    options.create_table = true;
+    return holdfast::mysql(std::move(options));
+#else
+    throw std::invalid_argument("built without MariaDB");
+#endif
+}
+
+constexpr std::string_view etcd_scheme = "http://", postgresql_scheme = "postgresql://",
+                           zookeeper_scheme = "zookeeper://", mysql_scheme = "mysql://";
 
 } // namespace
 
 bool is_redis(const std::vector<std::string>& urls)
 {
-    return !begins_with(urls, etcd_scheme) && !begins_with(urls, postgresql_scheme);
+    return !begins_with(urls, etcd_scheme) && !begins_with(urls, postgresql_scheme) &&
+           !begins_with(urls, zookeeper_scheme) && !begins_with(urls, mysql_scheme);
 }
 
 holdfast::backend store_at(const std::vector<std::string>& urls, holdfast::redlock_options options)
@@ -53,6 +89,10 @@ holdfast::backend store_at(const std::vector<std::string>& urls, holdfast::redlo
         return etcd_at(urls);
     if (begins_with(urls, postgresql_scheme))
         return postgresql_at(urls.front());
+    if (begins_with(urls, zookeeper_scheme))
+        return zookeeper_at(urls.front());
+    if (begins_with(urls, mysql_scheme))
+        return mysql_at(urls.front());
     return holdfast::redlock({urls.begin(), urls.end()}, std::move(options));
 }
 

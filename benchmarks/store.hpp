@@ -8,7 +8,8 @@
 namespace benchmark {
 
 // The store at these URLs: independent Redis nodes, with these options; or members of an etcd
-// cluster (http://…) or a PostgreSQL database (postgresql://…), which have no options here. Throws
+// cluster (http://…), a ZooKeeper ensemble (zookeeper://…), or a database of PostgreSQL
+// (postgresql://…) or MariaDB (mysql://…), which have no options here. Throws
 // `std::invalid_argument` if the program was built without that store.
 holdfast::backend store_at(
     const std::vector<std::string>& urls, holdfast::redlock_options options = {});

@@ -1,6 +1,7 @@
 # What `cmake --install` installs, in components: `holdfast_runtime`, `holdfast_tls`,
-# `holdfast_etcd`, `holdfast_zookeeper` and `holdfast_postgresql`, the shared libraries, which programs need;
-# `holdfast_dev`, all that is needed to build programs. The program is the component `holdfast_tools`, see tools/CMakeLists.txt.
+# `holdfast_etcd`, `holdfast_zookeeper`, `holdfast_postgresql` and `holdfast_mysql`, the shared
+# libraries, which programs need; `holdfast_dev`, all that is needed to build programs. The program
+# is the component `holdfast_tools`, see tools/CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
@@ -75,6 +76,13 @@ if(with_postgresql)
     holdfast_pkg_config(holdfast-postgresql "-lholdfast_postgresql" ""
         "holdfast = ${PROJECT_VERSION}" "libpq")
     install(FILES cmake/FindLibpq.cmake DESTINATION ${package_folder} COMPONENT holdfast_dev)
+endif()
+
+if(with_mysql)
+    holdfast_install(holdfast_mysql mysql holdfast_mysql)
+    holdfast_pkg_config(holdfast-mysql "-lholdfast_mysql" ""
+        "holdfast = ${PROJECT_VERSION}" "libmariadb")
+    install(FILES cmake/FindLibmariadb.cmake DESTINATION ${package_folder} COMPONENT holdfast_dev)
 endif()
 
 install(DIRECTORY include/holdfast TYPE INCLUDE COMPONENT holdfast_dev)

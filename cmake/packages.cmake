@@ -2,7 +2,7 @@
 # get into the folder that Debian has for them.
 #
 #   libholdfast<version>, libholdfast-tls<version>, libholdfast-etcd<version>,
-#   libholdfast-zookeeper<version>, libholdfast-postgresql<version>
+#   libholdfast-zookeeper<version>, libholdfast-postgresql<version>, libholdfast-mysql<version>
 #                                                    the shared libraries
 #   libholdfast-dev                                  all that is needed to build programs
 #   holdfast                                         the command-line program
@@ -100,6 +100,14 @@ if(with_postgresql)
         "This package has the shared library for locks in a PostgreSQL database.")
     set(CPACK_DEBIAN_HOLDFAST_POSTGRESQL_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
     string(APPEND needed ", libholdfast-postgresql${so_version} ${exact}, libpq-dev")
+endif()
+if(with_mysql)
+    list(APPEND components holdfast_mysql)
+    holdfast_deb(holdfast_mysql libholdfast-mysql${so_version} libs
+        "distributed locks for Boost.Asio coroutines (MariaDB and MySQL)"
+        "This package has the shared library for locks in a MariaDB or MySQL\ndatabase.")
+    set(CPACK_DEBIAN_HOLDFAST_MYSQL_PACKAGE_DEPENDS "libholdfast${so_version} ${exact}")
+    string(APPEND needed ", libholdfast-mysql${so_version} ${exact}, libmariadb-dev")
 endif()
 # The same Boost as the libraries were built with.
 string(APPEND needed ", libboost${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev")

@@ -67,6 +67,11 @@ with_clang=no
 
 # A script that needs other packages adds them.
 more_packages=()
+# Of servers for the tests, without services: libmariadb, and what runs ZooKeeper.
+# shellcheck disable=SC2034
+zookeeper_packages=(default-jre-headless libzookeeper-java libslf4j-java)
+# shellcheck disable=SC2034
+mariadb_packages=(libmariadb-dev mariadb-server-core mariadb-client-core)
 
 missing_packages() {
     local boost clang package packages

@@ -2,7 +2,7 @@
 #include <holdfast/postgresql.hpp>
 
 #include "postgresql/encoding.hpp"
-#include "postgresql/statements.hpp"
+#include "sql/text.hpp"
 
 #include <stdexcept>
 
@@ -10,7 +10,7 @@ namespace holdfast {
 
 postgresql_guard guard(const lease& held, const std::string& table)
 {
-    if (!postgresql_store::is_table_name(table))
+    if (!sql::is_table_name(table))
         throw std::invalid_argument("holdfast: guard: the name of the table cannot be used");
     const auto token = held.fence();
     if (!token)

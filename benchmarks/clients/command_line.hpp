@@ -19,7 +19,7 @@ inline bool parse(boost::program_options::options_description& options,
     namespace po = boost::program_options;
     options.add_options()("help", "show this text")("node",
         po::value(&nodes)->required()->value_name("URL"),
-        "a Redis node, a member of etcd, or a PostgreSQL database; may be repeated");
+        "a Redis node or a member of etcd, may be repeated; or the URL of another store");
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);
     if (given.count("help") != 0) {

@@ -13,6 +13,7 @@ from pathlib import Path
 import contention
 import curves
 import etcd
+import mariadb
 import orders
 import overload
 import plots
@@ -21,7 +22,10 @@ import recipes
 import report
 import rows
 import sticky
+import zookeeper
 from programs import Nodes, peers
+
+STORES = (etcd, postgresql, zookeeper, mariadb)
 
 
 class Plan:
@@ -53,16 +57,16 @@ class Plan:
         self.peers, self.skipped = [], []
         if self.wants(1, 2, 3):
             self.peers, self.skipped = peers(arguments.build, arguments.modules)
-        self.etcd_rows = [number for number in etcd.ROWS if self.wants(number)]
-        if self.etcd_rows:
-            why_not = etcd.why_not(arguments.build)
-            self.etcd_rows = [] if why_not else self.etcd_rows
-            self.skipped += filter(None, [why_not or etcd.why_no_go(arguments.build)])
-        self.postgresql_rows = [number for number in postgresql.ROWS if self.wants(number)]
-        if self.postgresql_rows:
-            why_not = postgresql.why_not(arguments.build)
-            self.postgresql_rows = [] if why_not else self.postgresql_rows
+        self.store_rows = []  # pairs of a number and what measures it
+        for store in STORES:
+            numbers = [number for number in store.ROWS if self.wants(number)]
+            why_not = store.why_not(arguments.build) if numbers else None
+            if why_not is None:
+                self.store_rows += [(number, store.ROWS[number]) for number in numbers]
             self.skipped += filter(None, [why_not])
+        for number, missing in ((15, etcd.why_no_go), (17, zookeeper.missing_peers)):
+            if any(number == each for each, _ in self.store_rows):
+                self.skipped += filter(None, [missing(arguments.build)])
         self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         self.load_before = f"{os.getloadavg()[0]:.2f}"
         with Nodes(arguments.build, "--count=1") as nodes:
@@ -90,7 +94,8 @@ def write(folder, plan, all_rows, table, all_curves, draw):
 
 def row_numbers(text):
     numbers = {int(word) for word in text.split(",")}
-    if not numbers <= {*range(1, 15), *etcd.ROWS, *postgresql.ROWS, *range(19, 22), *recipes.ROWS}:
+    if not numbers <= {*range(1, 15), *range(19, 22), *recipes.ROWS,
+                       *(number for store in STORES for number in store.ROWS)}:
         raise ValueError
     return numbers
 
@@ -123,9 +128,7 @@ def main():
     for number, measure in ((4, rows.row_4), (5, rows.row_5), (6, rows.row_6), (9, rows.row_9),
                             (11, rows.threads), (19, orders.row_19),
                             (20, sticky.row_20), (21, rows.row_21),
-                            *((number, etcd.ROWS[number]) for number in plan.etcd_rows),
-                            *((number, postgresql.ROWS[number])
-                              for number in plan.postgresql_rows),
+                            *plan.store_rows,
                             *((number, recipes.measured(number)) for number in recipes.ROWS)):
         if plan.wants(number):
             say(begin, f"row {number}")

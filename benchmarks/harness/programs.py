@@ -38,7 +38,8 @@ class Nodes:
         self.slow, self.prompt = addresses["slow"], addresses["prompt"]
         self.refused = addresses["refused"]
         self.black_holes = addresses["black_holes"]
-        self.etcd, self.postgresql = addresses["etcd"], [addresses["postgresql"]]
+        self.etcd, self.zookeeper = addresses["etcd"], [addresses["zookeeper"]]
+        self.postgresql, self.mysql = [addresses["postgresql"]], [addresses["mysql"]]
         self.tls, self.ca_file = addresses["tls"], addresses["ca_file"]
         return self
 

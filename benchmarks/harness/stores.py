@@ -7,7 +7,7 @@ from figures import Measure, Row, median, ratios, spread
 from programs import Running, interleaved, run_json
 
 PROCESSES = 8
-LEAD = 2  # seconds in which all processes of a contest start
+LEAD = 2  # seconds in which all processes of a contest start, if that is not said
 
 
 def can_start(build, store):
@@ -17,22 +17,26 @@ def can_start(build, store):
     return f"--{store} " in said.stdout
 
 
-def take_turns(command, urls, milliseconds, processes):
-    """Processes that want one resource again and again. Returns changes of owner and holds per
-    second, and the smallest and the largest share of a process, where 1 is an equal share."""
-    begin_ms = int((time.time() + LEAD) * 1000)
+def take_turns(command, urls, milliseconds, processes, sessions=1, lead=LEAD):
+    """Processes, perhaps with several sessions each, that want one resource again and again. Returns
+    changes of owner and holds per second, and the smallest and the largest share of a session,
+    where 1 is an equal share."""
+    begin_ms = int((time.time() + lead) * 1000)
     options = {"begin": begin_ms, "length": milliseconds,
                "resource": f"bench:turns:{begin_ms}"}
     clients = [Running(command, urls, options) for _ in range(processes)]
-    holds = sorted((begin, end, number) for number, client in enumerate(clients)
-                   for begin, end in client.result()["holds"])
+    # A process with several sessions tells the number of the session with each hold.
+    holds = sorted((begin, end, number * sessions + sum(session))
+                   for number, client in enumerate(clients)
+                   for begin, end, *session in client.result()["holds"])
     if any(later[0] < earlier[1] for earlier, later in zip(holds, holds[1:])):
         raise RuntimeError(f"{command[0]}: two processes had the lock at once")
     last = (begin_ms + milliseconds) * 1_000_000
     owners = [number for begin, _, number in holds if begin < last]
     if not owners:
         raise RuntimeError(f"{command[0]}: nobody had the lock")
-    shares = [owners.count(number) * processes / len(owners) for number in range(processes)]
+    contenders = processes * sessions
+    shares = [owners.count(number) * contenders / len(owners) for number in range(contenders)]
     changes = sum(a != b for a, b in zip(owners, owners[1:]))
     return {"changes": changes * 1000 / milliseconds, "holds": len(owners) * 1000 / milliseconds,
             "least": min(shares), "most": max(shares)}

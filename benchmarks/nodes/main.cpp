@@ -1,13 +1,19 @@
-// Starts temporary servers of Redis, etcd and PostgreSQL and faulty addresses for the harness.
-// Prints them as one line of JSON, and stops them when its standard input ends.
+// Starts temporary servers of Redis, etcd, ZooKeeper, PostgreSQL and MariaDB and faulty addresses
+// for the harness. Prints them as one line of JSON, and stops them when its standard input ends.
 #include "machine.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/redis_server.hpp"
 #ifdef HOLDFAST_WITH_ETCD
 #include "support/etcd_cluster.hpp"
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+#include "support/mariadb_server.hpp"
+#endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
 #include "support/postgres_server.hpp"
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "support/zookeeper_servers.hpp"
 #endif
 #ifdef HOLDFAST_WITH_TLS
 #include "support/tls_port.hpp"
@@ -38,7 +44,8 @@ using holdfast::test::fault_proxy;
 
 struct settings {
     std::size_t count = 5, slow = 0, refused = 0, black_holes = 0, delay_ms = 50, etcd = 0;
-    bool tls = false, postgresql = false;
+    std::size_t zookeeper = 0;
+    bool tls = false, postgresql = false, mysql = false;
 };
 
 std::string url(std::uint16_t port)
@@ -78,6 +85,20 @@ public:
             postgresql_.emplace(holdfast::test::postgres_options{
                 .settings = {"max_connections=400"}, .listens = true});
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+        // With its usual settings, unlike those of tests.
+        if (wanted.zookeeper != 0)
+            zookeeper_.emplace(holdfast::test::zookeeper_settings{.servers = wanted.zookeeper,
+                .tick_ms = 2000,
+                .java = {"-Xmx1g", "-XX:TieredStopAtLevel=4", "-Dzookeeper.forceSync=yes"}});
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+        if (wanted.mysql)
+            mysql_.emplace(holdfast::test::mariadb_options{
+                .settings = {"max-connections=400", "innodb-buffer-pool-size=256M",
+                    "innodb-log-file-size=96M"},
+                .listens = true});
+#endif
     }
 
     // Their addresses, the process ids, and the machine.
@@ -105,10 +126,18 @@ public:
                 etcd.emplace_back(member);
         }
 #endif
-        std::string postgresql;
+        std::string postgresql, zookeeper, mysql;
 #ifdef HOLDFAST_WITH_POSTGRESQL
         if (postgresql_)
             postgresql = postgresql_->uri();
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+        if (zookeeper_)
+            zookeeper = zookeeper_->url();
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+        if (mysql_)
+            mysql = "mysql://root@127.0.0.1:" + std::to_string(mysql_->port()) + "/shop";
 #endif
         json::object machine;
         const auto info = servers_.front().command({"INFO", "server"});
@@ -116,7 +145,8 @@ public:
             machine[name] = value;
         return {{"servers", servers}, {"pids", pids}, {"slow", slow}, {"prompt", prompt},
             {"refused", refused}, {"black_holes", black_holes}, {"tls", tls}, {"ca_file", ca_file_},
-            {"etcd", etcd}, {"postgresql", postgresql}, {"machine", machine}};
+            {"etcd", etcd}, {"zookeeper", zookeeper}, {"postgresql", postgresql}, {"mysql", mysql},
+            {"machine", machine}};
     }
 
 private:
@@ -140,6 +170,12 @@ private:
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
     std::optional<holdfast::test::postgres_server> postgresql_;
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    std::optional<holdfast::test::zookeeper_servers> zookeeper_;
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+    std::optional<holdfast::test::mariadb_server> mysql_;
 #endif
     std::vector<std::uint16_t> tls_ports_;
     std::string ca_file_;
@@ -169,6 +205,13 @@ bool parse(settings& wanted, int argc, char** argv)
 #ifdef HOLDFAST_WITH_POSTGRESQL
     options.add_options()(
         "postgresql", po::bool_switch(&wanted.postgresql), "a PostgreSQL server as well");
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    options.add_options()(
+        "zookeeper", number(wanted.zookeeper), "number of servers of a ZooKeeper ensemble");
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+    options.add_options()("mysql", po::bool_switch(&wanted.mysql), "a MariaDB server as well");
 #endif
     po::variables_map given;
     po::store(po::parse_command_line(argc, argv, options), given);

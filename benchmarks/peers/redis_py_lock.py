@@ -6,7 +6,6 @@ with a thread per lock; a connection per lock in flight; the parser of hiredis i
 `thread_local=False`.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -16,43 +15,7 @@ import time
 import redis
 import redis.asyncio
 
-
-class Meter:
-    def __init__(self, arguments):
-        self.latency = arguments.latency
-        self.warm_up = arguments.warm_up / 1000
-        self.length = arguments.length / 1000
-        self.counting = self.stopping = False
-        self.locks = 0
-        self.acquire_us, self.cycle_us = [], []
-
-    def count(self, asked, acquired):
-        if not self.counting:
-            return
-        self.locks += 1
-        if self.latency:
-            self.acquire_us.append((acquired - asked) * 1e6)
-            self.cycle_us.append((time.perf_counter() - asked) * 1e6)
-
-    def begin(self):
-        self.counting = True
-        self.began, self.cpu_began = time.perf_counter(), time.process_time()
-
-    def end(self):
-        self.counting = False
-        self.stopping = True
-        self.seconds = time.perf_counter() - self.began
-        self.cpu_seconds = time.process_time() - self.cpu_began
-
-    def figures(self):
-        all_figures = {"locks": self.locks, "seconds": self.seconds,
-                       "cpu_seconds": self.cpu_seconds}
-        for name in ("acquire_us", "cycle_us"):
-            values = sorted(getattr(self, name))
-            for suffix, part in (("p50", 0.5), ("p99", 0.99), ("max", 1)):
-                if values:
-                    all_figures[f"{name}_{suffix}"] = values[int(part * (len(values) - 1))]
-        return all_figures
+from meter import Meter, load_parser
 
 
 def work_in_thread(client, meter, name):
@@ -71,10 +34,7 @@ def run_threads(arguments, meter):
                for i in range(arguments.concurrency)]
     for thread in threads:
         thread.start()
-    time.sleep(meter.warm_up)
-    meter.begin()
-    time.sleep(meter.length)
-    meter.end()
+    meter.measure()
     for thread in threads:
         thread.join()
 
@@ -103,12 +63,7 @@ async def run_tasks(arguments, meter):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--node", required=True)
-    parser.add_argument("--concurrency", type=int, default=256)
-    parser.add_argument("--length", type=int, default=1000)
-    parser.add_argument("--warm-up", type=int, default=200)
-    parser.add_argument("--latency", action="store_true")
+    parser = load_parser()
     parser.add_argument("--tasks", action="store_true")
     arguments = parser.parse_args()
     meter = Meter(arguments)

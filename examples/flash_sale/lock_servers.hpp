@@ -17,7 +17,9 @@ public:
     lock_servers& operator=(const lock_servers&) = delete;
     virtual ~lock_servers() = default;
 
+    /// For the workers.
     virtual std::vector<std::string> urls() const = 0;
+    virtual std::string name(std::size_t server) const { return urls()[server]; }
     virtual std::string title() const = 0; ///< "5 Redis servers"
 
     /// The running server whose failure does the most harm.

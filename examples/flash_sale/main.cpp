@@ -1,13 +1,14 @@
 // A flash sale: many processes, each with hundreds of coroutines, sell a stock. A Redis server
 // stores the stock as a plain number: read, think, write back. A lock over five other Redis
-// servers, in an etcd cluster, or in a PostgreSQL server prevents lost updates while servers of the
-// lock fail. With --fenced the server of the stock also refuses late writes; --freeze shows why
-// that is needed. See --help.
+// servers, in an etcd cluster, a ZooKeeper ensemble, or a PostgreSQL or MariaDB server prevents
+// lost updates while servers of the lock fail. With --fenced the server of the stock also refuses
+// late writes; --freeze shows why that is needed. See --help.
 //
 // main.cpp          the command line
 // orchestra.cpp     the parent: workers, the verdict
 // saboteur.cpp      the faults of the servers that store the lock
 // lock_servers.cpp  the servers that store the lock
+// store_kind.cpp    the stores of the lock, as the workers use them
 // worker.cpp        one process of the shop, which uses the lock
 // stock.cpp         the connection to the shop's own server
 // process.cpp       one worker, as the parent sees it
@@ -15,6 +16,7 @@
 
 #include "orchestra.hpp"
 #include "settings.hpp"
+#include "store_kind.hpp"
 #include "worker.hpp"
 
 #include <boost/program_options.hpp>
@@ -49,24 +51,6 @@ void check(const flash_sale::settings& wanted)
         throw std::invalid_argument("--freeze needs a second process that runs: --processes=2");
 }
 
-flash_sale::store_kind store_named(const std::string& name)
-{
-    if (name == "redis")
-        return flash_sale::store_kind::redis;
-    if (name == "etcd") {
-#ifndef HOLDFAST_WITH_ETCD
-        throw std::invalid_argument("--store etcd: this program was built without etcd");
-#endif
-        return flash_sale::store_kind::etcd;
-    }
-    if (name != "postgresql")
-        throw std::invalid_argument("--store must be redis, etcd or postgresql");
-#ifndef HOLDFAST_WITH_POSTGRESQL
-    throw std::invalid_argument("--store postgresql: this program was built without PostgreSQL");
-#endif
-    return flash_sale::store_kind::postgresql;
-}
-
 template <class Number>
 po::typed_value<Number>* number(Number& variable)
 {
@@ -84,8 +68,10 @@ int run(int argc, char** argv)
         "coroutines in each process, at the same time")("buyers", number(wanted.buyers),
         "buyers in total; each wants one item")("stock", number(wanted.stock), "items")("store",
         po::value(&store)->default_value(store)->value_name("KIND"),
-        "what stores the lock: redis, independent servers; etcd, a cluster; or postgresql, one "
-        "server")("nodes", number(wanted.nodes), "servers that store the lock")(
+        "what stores the lock: redis, independent servers; etcd or zookeeper, a cluster; "
+        "postgresql "
+        "or mysql (MariaDB), one server")(
+        "nodes", number(wanted.nodes), "servers that store the lock")(
         "think", number(wanted.think_ms), "milliseconds between reading the stock and writing it")(
         "no-lock", "show what happens without the lock (exit status 1)")(
         "fenced", "leases have tokens, and the stock's server refuses a stale token")("freeze",
@@ -105,10 +91,10 @@ int run(int argc, char** argv)
         std::cout << visible;
         return 0;
     }
-    wanted.store = store_named(store);
-    if (wanted.store == flash_sale::store_kind::postgresql) {
+    wanted.store = flash_sale::store_named(store);
+    if (flash_sale::is_single(wanted.store)) {
         if (!seen["nodes"].defaulted() && wanted.nodes != 1)
-            throw std::invalid_argument("--store postgresql has one server: --nodes=1");
+            throw std::invalid_argument("--store " + store + " has one server: --nodes=1");
         wanted.nodes = 1;
     }
     wanted.lock = !seen.count("no-lock");

@@ -1,5 +1,7 @@
 #include "process.hpp"
 
+#include "store_kind.hpp"
+
 #include <unistd.h>
 
 #include <string>
@@ -12,15 +14,11 @@ namespace {
 std::vector<std::string> command_line(const worker_settings& given)
 {
     std::vector<std::string> words{holdfast::test::this_program(), "--worker",
-        "--stock-port=" + std::to_string(given.stock_port),
+        "--store=" + name_of(given.store), "--stock-port=" + std::to_string(given.stock_port),
         "--first-buyer=" + std::to_string(given.first_buyer),
         "--buyers=" + std::to_string(given.buyers),
         "--buyers-per-process=" + std::to_string(given.coroutines),
         "--think=" + std::to_string(given.think_ms)};
-    if (given.store == store_kind::etcd)
-        words.push_back("--store=etcd");
-    if (given.store == store_kind::postgresql)
-        words.push_back("--store=postgresql");
     if (given.fenced)
         words.push_back("--fenced");
     if (given.freezes)

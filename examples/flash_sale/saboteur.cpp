@@ -71,7 +71,7 @@ bool saboteur::may_resume(std::size_t sold) const
 
 std::string saboteur::name(std::size_t server) const
 {
-    return "lock node at " + servers_->urls()[server];
+    return "lock node at " + servers_->name(server);
 }
 
 } // namespace flash_sale

@@ -7,7 +7,7 @@
 namespace flash_sale {
 
 /// What stores the lock.
-enum class store_kind : std::uint8_t { redis, etcd, postgresql };
+enum class store_kind : std::uint8_t { redis, etcd, zookeeper, postgresql, mysql };
 
 struct settings {
     store_kind store = store_kind::redis;

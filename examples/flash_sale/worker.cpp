@@ -2,14 +2,9 @@
 
 #include "report.hpp"
 #include "stock.hpp"
+#include "store_kind.hpp"
 
 #include <holdfast/holdfast.hpp>
-#ifdef HOLDFAST_WITH_ETCD
-#include <holdfast/etcd.hpp>
-#endif
-#ifdef HOLDFAST_WITH_POSTGRESQL
-#include <holdfast/postgresql.hpp>
-#endif
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -173,24 +168,6 @@ void close_counter(shop& here, std::exception_ptr error)
     }
     if (--here.open_counters == 0 && here.locker)
         here.locker->close(asio::detached); // open connections would keep the program running
-}
-
-holdfast::backend store_of(const worker_settings& given)
-{
-#ifdef HOLDFAST_WITH_ETCD
-    if (given.store == store_kind::etcd)
-        return holdfast::etcd(given.nodes); // all its leases have tokens
-#endif
-#ifdef HOLDFAST_WITH_POSTGRESQL
-    if (given.store == store_kind::postgresql) // here too
-        return holdfast::postgresql(given.nodes.front(), {.create_table = true});
-#endif
-    holdfast::redlock_options options;
-    if (given.fenced) {
-        options.fencing = holdfast::fencing::on;
-        options.fence.first_deployment = true; // the servers are as new as this sale
-    }
-    return holdfast::redlock({given.nodes.begin(), given.nodes.end()}, options);
 }
 
 } // namespace

@@ -79,6 +79,7 @@ class HoldfastConan(ConanFile):
         toolchain.cache_variables["HOLDFAST_ETCD"] = "OFF"
         toolchain.cache_variables["HOLDFAST_ZOOKEEPER"] = "OFF"
         toolchain.cache_variables["HOLDFAST_POSTGRESQL"] = "OFF"
+        toolchain.cache_variables["HOLDFAST_MYSQL"] = "OFF"
         toolchain.cache_variables["HOLDFAST_LIBRARIES"] = (
             "shared" if self.options.shared else "static"
         )

@@ -1,7 +1,8 @@
 #include "postgresql/encoding.hpp"
 
+#include "sql/reading.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <span>
 #include <utility>
@@ -11,19 +12,8 @@ namespace holdfast::postgresql_store {
 namespace {
 
 using sql::action;
-using sql::finding;
 
-constexpr std::string_view digits = "0123456789abcdef";
 constexpr std::size_t longest_address = 63; // of a channel
-
-void add_hex(std::string& to, std::string_view bytes)
-{
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        to += digits[byte >> 4u];
-        to += digits[byte & 15u];
-    }
-}
 
 // An array of one text, whatever that is: a person may have written it into the table.
 std::string quoted(std::string_view text)
@@ -35,17 +25,6 @@ std::string quoted(std::string_view text)
         made += c;
     }
     return made + "\"}";
-}
-
-std::vector<std::string> words_in(std::string_view text)
-{
-    std::vector<std::string> all;
-    while (!text.empty()) {
-        const auto end = std::min(text.find(' '), text.size());
-        all.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return all;
 }
 
 template <class Add>
@@ -66,102 +45,12 @@ std::int64_t microseconds(core::duration d) noexcept
     return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
 }
 
-std::optional<finding> finding_in(action what, std::string_view letter)
-{
-    struct meaning {
-        action what;
-        char letter;
-        finding found;
-    };
-    static constexpr meaning all[] = {
-        {action::want, 'g', finding::granted},
-        {action::want, 'q', finding::queued},
-        {action::want, 'r', finding::refused},
-        {action::want, 't', finding::late},
-        {action::want, 'l', finding::locked},
-        {action::give_back, 'f', finding::released},
-        {action::give_back, 'w', finding::left},
-        {action::give_back, 'n', finding::gone},
-        {action::give_back, 'l', finding::locked},
-        {action::renew, 'k', finding::renewed},
-        {action::renew, 'o', finding::renewed}, // and others wait
-        {action::renew, 'x', finding::lost},
-        {action::renew, 'l', finding::locked},
-    };
-    for (const meaning& each : all) {
-        if (each.what == what && letter.size() == 1 && letter.front() == each.letter)
-            return each.found;
-    }
-    return std::nullopt;
-}
-
-std::optional<sql::token_block> tokens_in(std::string_view first, std::string_view last)
-{
-    const auto low = number_in(first), high = number_in(last);
-    if (!low || !high || *low <= 0 || *high < *low)
-        return std::nullopt;
-    return sql::token_block{static_cast<std::uint64_t>(*low), static_cast<std::uint64_t>(*high)};
-}
-
-std::optional<std::string> bytes_in(std::string_view hex)
-{
-    std::string bytes;
-    bytes.reserve(hex.size() / 2);
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-        const auto high = digits.find(hex[i]), low = digits.find(hex[i + 1]);
-        if (high == digits.npos || low == digits.npos)
-            return std::nullopt;
-        bytes += static_cast<char>(high << 4u | low);
-    }
-    if (hex.size() % 2 != 0)
-        return std::nullopt;
-    return bytes;
-}
-
-// Leases are not longer than a century, wherever a row comes from.
-core::duration time_in(std::string_view microseconds)
-{
-    constexpr std::int64_t century = 100LL * 366 * 86'400 * 1'000'000;
-    return std::chrono::microseconds(
-        std::clamp(number_in(microseconds).value_or(0), -century, century));
-}
-
-// The columns that only `want` has.
-bool read_want(sql::row& to, std::int64_t& clock, std::size_t i, const result& table)
-{
-    const auto shown = number_in(table.text(i, 2));
-    if (!shown)
-        return false;
-    clock = *shown;
-    if (to.what == finding::granted) {
-        const auto tokens = tokens_in(table.text(i, 3), table.text(i, 4));
-        if (!tokens)
-            return false;
-        to.tokens = *tokens;
-        return true;
-    }
-    if (to.what != finding::queued && to.what != finding::refused)
-        return true;
-    to.ahead = number_in(table.text(i, 5)).value_or(sql::row::no_place);
-    to.free_in = time_in(table.text(i, 6));
-    return true;
-}
-
 } // namespace
-
-std::optional<std::int64_t> number_in(std::string_view text)
-{
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
 
 std::string bytes_text(std::string_view bytes)
 {
     std::string text = "\\x";
-    add_hex(text, bytes);
+    sql::add_hex(text, bytes);
     return text;
 }
 
@@ -170,13 +59,13 @@ std::vector<std::string> parameters_of(const sql::statement& what)
     std::vector<std::string> all;
     all.push_back(array_of(what.entries, [](std::string& to, const sql::entry& e) {
         to += "\"\\\\x";
-        add_hex(to, e.resource);
+        sql::add_hex(to, e.resource);
         to += '"';
     }));
     // Owners are letters, digits and @, - or _.
     all.push_back(
         array_of(what.entries, [](std::string& to, const sql::entry& e) { to += e.owner; }));
-    if (what.what == action::give_back)
+    if (what.what == action::give_back || what.what == action::watch)
         return all;
     all.push_back(array_of(what.entries,
         [](std::string& to, const sql::entry& e) { to += std::to_string(microseconds(e.ttl)); }));
@@ -209,69 +98,13 @@ std::vector<std::string> parameters_of(const sql::question& what)
     }
 }
 
-std::optional<sql::answer> answer_in(action what, std::size_t entries, const result& table)
-{
-    const std::size_t columns = what == action::want ? 8 : what == action::renew ? 2 : 3;
-    if (table.columns() != columns || table.rows() != entries)
-        return std::nullopt;
-    sql::answer all;
-    all.rows.reserve(entries);
-    for (std::size_t i = 0; i < entries; ++i) {
-        const auto ordinal = number_in(table.text(i, 0));
-        const auto found = finding_in(what, table.text(i, 1));
-        if (!ordinal || *ordinal < 1 || static_cast<std::size_t>(*ordinal) > entries || !found)
-            return std::nullopt;
-        sql::row next{.entry = static_cast<std::size_t>(*ordinal) - 1, .what = *found};
-        next.others_wait = what == action::renew && table.text(i, 1) == "o";
-        if (what == action::want && !read_want(next, all.clock, i, table))
-            return std::nullopt;
-        all.rows.push_back(next);
-    }
-    return all;
-}
-
-std::optional<sql::reply> reply_in(sql::question::kind what, const result& table)
-{
-    using kind = sql::question::kind;
-    sql::reply found;
-    if (what == kind::tell)
-        return found;
-    if (what == kind::take) {
-        if (table.columns() != 4 || table.rows() != 1)
-            return std::nullopt;
-        const auto done = finding_in(action::give_back, table.text(0, 1));
-        found.taken = done.value_or(finding::locked);
-        return done ? std::optional(std::move(found)) : std::nullopt;
-    }
-    if (table.columns() != 7 || table.rows() > (what == kind::look ? 1 : sql::most_in_page))
-        return std::nullopt;
-    for (std::size_t i = 0; i < table.rows(); ++i) {
-        auto name = bytes_in(table.text(i, 0));
-        const auto fence = number_in(table.text(i, 3)), waiting = number_in(table.text(i, 4));
-        if (!name || !fence || *fence < 0 || !waiting || *waiting < 0)
-            return std::nullopt;
-        found.more = table.text(i, 6) == "t";
-        found.last = *name;
-        if (what == kind::page && table.text(i, 1).empty())
-            continue; // it was the last one of the page
-        sql::sight& seen = found.rows.emplace_back();
-        seen.resource = *std::move(name);
-        seen.owner = table.text(i, 1);
-        seen.left = time_in(table.text(i, 2));
-        seen.fence = static_cast<std::uint64_t>(*fence);
-        seen.waiting = static_cast<std::size_t>(*waiting);
-        seen.waiters = words_in(table.text(i, 5));
-    }
-    return found;
-}
-
 std::optional<told_turn> turn_in(std::string_view notification)
 {
     const auto first = notification.find(' '), last = notification.rfind(' ');
     if (first == notification.npos || first == last)
         return std::nullopt;
-    const auto tokens =
-        tokens_in(notification.substr(first + 1, last - first - 1), notification.substr(last + 1));
+    const auto tokens = sql::tokens_in(
+        notification.substr(first + 1, last - first - 1), notification.substr(last + 1));
     if (!tokens)
         return std::nullopt;
     return told_turn{notification.substr(0, first), *tokens};

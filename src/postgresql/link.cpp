@@ -15,7 +15,7 @@ using core::time_point;
 
 namespace {
 
-class table final : public result {
+class table final : public sql::result {
 public:
     explicit table(const PGresult* of) noexcept : result_(of) {}
 

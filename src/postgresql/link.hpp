@@ -2,8 +2,8 @@
 
 #include "core/descriptor.hpp"
 #include "postgresql/conninfo.hpp"
-#include "postgresql/result.hpp"
 #include "postgresql/session.hpp"
+#include "sql/result.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@ namespace holdfast::postgresql_store {
 class link_owner {
 public:
     virtual void on_connected(int process, core::time_point now) = 0;
-    virtual void on_result(const result& table) = 0;
+    virtual void on_result(const sql::result& table) = 0;
     virtual void on_error(std::string_view state, std::string text) = 0;
     virtual void on_query_end(core::time_point now) = 0;
     virtual void on_notification(std::string_view text, core::time_point now) = 0;

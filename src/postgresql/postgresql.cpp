@@ -1,10 +1,11 @@
 #include <holdfast/postgresql.hpp>
 
 #include "core/backend.hpp"
+#include "postgresql/connection.hpp"
 #include "postgresql/conninfo.hpp"
-#include "postgresql/server.hpp"
-#include "postgresql/statements.hpp"
 #include "sql/lock_core.hpp"
+#include "sql/server.hpp"
+#include "sql/text.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -36,7 +37,7 @@ void check_range(const char* name, milliseconds value, milliseconds low, millise
 
 void check(const postgresql_options& o)
 {
-    if (!postgresql_store::is_table_name(o.table))
+    if (!sql::is_table_name(o.table))
         reject("table must be a name of small letters, digits and _, at most 63 of them, with or "
                "without a schema before it");
     const bool plain = std::all_of(
@@ -52,24 +53,36 @@ void check(const postgresql_options& o)
 
 class postgresql_factory final : public core::backend_factory {
 public:
-    explicit postgresql_factory(postgresql_store::settings all)
-        : settings_(std::make_shared<const postgresql_store::settings>(std::move(all)))
+    postgresql_factory(postgresql_store::settings all, sql::server_settings servers,
+        core::duration request_timeout)
+        : settings_(std::make_shared<const postgresql_store::settings>(std::move(all))),
+          servers_(std::move(servers)),
+          request_timeout_(request_timeout)
     {}
 
     std::unique_ptr<core::backend_core> make(std::uint64_t jitter_seed) const override
     {
         // Several servers: one primary, and standbys that may be behind.
-        const bool fails_over = settings_->connection.servers.size() > 1;
+        const bool fails_over = servers_.names.size() > 1;
         return std::make_unique<sql::lock_core>(
             sql::lock_settings{
                 .about = {.name = "postgresql",
                     .promise = fails_over ? guarantee::primary : guarantee::one_node},
-                .request_timeout = settings_->request_timeout},
-            std::make_unique<postgresql_store::server>(settings_, jitter_seed), jitter_seed);
+                .request_timeout = request_timeout_},
+            std::make_unique<sql::server>(
+                servers_,
+                [&](sql::connection_owner& owner) {
+                    return std::make_unique<postgresql_store::connection>(
+                        settings_, jitter_seed, owner);
+                },
+                jitter_seed),
+            jitter_seed);
     }
 
 private:
-    std::shared_ptr<const postgresql_store::settings> settings_;
+    const std::shared_ptr<const postgresql_store::settings> settings_;
+    const sql::server_settings servers_;
+    const core::duration request_timeout_;
 };
 
 } // namespace
@@ -84,11 +97,14 @@ backend postgresql(const std::string& conninfo, postgresql_options options)
     all.session.create_table = options.create_table;
     all.session.allow_asynchronous_commit = options.allow_asynchronous_commit;
     all.session.longest_statement = options.request_timeout.value_or(2s);
-    all.request_timeout = options.request_timeout.value_or(0ms);
-    all.connect_timeout = options.connect_timeout;
-    all.reconnect_min = options.reconnect_min;
-    all.reconnect_max = options.reconnect_max;
-    return backend(std::make_shared<postgresql_factory>(std::move(all)));
+    sql::server_settings servers{.names = {},
+        .connect_timeout = options.connect_timeout,
+        .reconnect_min = options.reconnect_min,
+        .reconnect_max = options.reconnect_max};
+    for (const postgresql_store::server_address& each : all.connection.servers)
+        servers.names.push_back(each.name);
+    return backend(std::make_shared<postgresql_factory>(
+        std::move(all), std::move(servers), options.request_timeout.value_or(0ms)));
 }
 
 } // namespace holdfast

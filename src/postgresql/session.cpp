@@ -2,6 +2,8 @@
 
 #include "postgresql/encoding.hpp"
 #include "postgresql/sqlstate.hpp"
+#include "sql/reading.hpp"
+#include "sql/text.hpp"
 
 #include <chrono>
 #include <utility>
@@ -18,12 +20,14 @@ constexpr std::string_view greeting = "hello";
 constexpr const char* statement_names[sql::actions][2] = {
     {"holdfast_give_back_passing", "holdfast_give_back"},
     {"holdfast_renew_passing", "holdfast_renew"},
+    {"holdfast_watch", "holdfast_watch"},
     {"holdfast_want_passing", "holdfast_want"},
 };
 
 } // namespace
 
-session::session(const session_settings& settings, const statements& texts, session_owner& owner)
+session::session(
+    const session_settings& settings, const statements& texts, sql::session_owner& owner)
     : settings_(settings),
       texts_(texts),
       owner_(owner)
@@ -85,14 +89,14 @@ std::optional<query> session::next_query(time_point now)
     return std::exchange(query_, std::nullopt);
 }
 
-void session::on_result(const result& table)
+void session::on_result(const sql::result& table)
 {
     if (step_ == step::executing || step_ == step::probe) {
-        answer_ = answer_in(step_ == step::probe ? sql::action::want : what_,
+        answer_ = sql::answer_in(step_ == step::probe ? sql::action::want : what_,
             step_ == step::probe ? 0 : entries_, table);
         unreadable_ = !answer_;
     } else if (step_ == step::asking) {
-        reply_ = reply_in(asked_about_, table);
+        reply_ = sql::reply_in(asked_about_, table);
         unreadable_ = !reply_;
     } else if (step_ == step::facts) {
         unreadable_ = table.rows() != 1 || table.columns() != 6;
@@ -101,8 +105,8 @@ void session::on_result(const result& table)
         const auto is_true = [&table](std::size_t column) {
             return table.text(0, column) == "t";
         };
-        facts_ = facts{.process = number_in(table.text(0, 0)).value_or(0),
-            .clock = number_in(table.text(0, 5)).value_or(0),
+        facts_ = facts{.process = sql::number_in(table.text(0, 0)).value_or(0),
+            .clock = sql::number_in(table.text(0, 5)).value_or(0),
             .read_only = is_true(1),
             .asynchronous = is_true(2),
             .has_table = is_true(3),
@@ -113,7 +117,7 @@ void session::on_result(const result& table)
 void session::on_error(std::string_view state, std::string text)
 {
     if (!error_)
-        error_ = failure_of(state, std::string(state) + ": " + one_line(text));
+        error_ = failure_of(state, std::string(state) + ": " + sql::one_line(text));
 }
 
 void session::on_notification(std::string_view text, time_point now)

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "postgresql/result.hpp"
 #include "postgresql/statements.hpp"
+#include "sql/connection.hpp"
 #include "sql/exchange.hpp"
+#include "sql/result.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -33,30 +34,13 @@ struct session_settings {
     core::duration longest_statement{};
 };
 
-// What a session reports, each after the query has ended.
-class session_owner {
-public:
-    virtual void on_ready(std::int64_t clock, core::time_point asked, core::time_point now) = 0;
-    virtual void on_answer(const sql::answer& what, core::time_point now) = 0;
-    virtual void on_reply(const sql::reply& what, core::time_point now) = 0;
-    virtual void on_failure(const sql::failure& why, core::time_point now) = 0;
-    virtual void on_turn(std::string_view owner, sql::token_block tokens, core::time_point now) = 0;
-    virtual void on_waiters(std::string_view owner) = 0;
-    virtual void on_taken(
-        std::string_view owner, std::string_view address, core::time_point now) = 0;
-    virtual void on_told(std::string_view owner) = 0;
-
-protected:
-    ~session_owner() = default;
-};
-
 // One connection, from the greeting on: what is sent next, and what answers mean. Pure: it has no
 // socket. The greeting finds out whether the server can be used, whether a pooler is between, and
 // whether notifications arrive.
 class session {
 public:
     // All of these outlive it.
-    session(const session_settings& settings, const statements& texts, session_owner& owner);
+    session(const session_settings& settings, const statements& texts, sql::session_owner& owner);
 
     // Connected, to a process with this number, as the connection says.
     void begin(int process);
@@ -75,7 +59,7 @@ public:
     std::optional<query> next_query(core::time_point now);
     bool has_query() const noexcept { return query_.has_value(); }
 
-    void on_result(const result& table);
+    void on_result(const sql::result& table);
     void on_error(std::string_view state, std::string text);
     void on_notification(std::string_view text, core::time_point now);
     // The query under way has ended, after its results.
@@ -106,7 +90,7 @@ private:
 
     const session_settings& settings_;
     const statements& texts_;
-    session_owner& owner_;
+    sql::session_owner& owner_;
     step step_ = step::none;
     std::optional<query> query_, after_;
     std::set<std::string> prepared_;

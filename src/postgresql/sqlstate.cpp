@@ -1,5 +1,7 @@
 #include "postgresql/sqlstate.hpp"
 
+#include "sql/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -42,8 +44,6 @@ constexpr std::array rules{
     rule{"", errc::node_error, remedy::refuse},
 };
 
-constexpr std::size_t longest_line = 200;
-
 // That of "FATAL:  28P01: password …". The words before it may be in any language.
 std::string_view state_in(std::string_view message)
 {
@@ -59,14 +59,6 @@ std::string_view state_in(std::string_view message)
 
 } // namespace
 
-std::string one_line(std::string_view text)
-{
-    std::string line(text.substr(0, std::min(text.find('\n'), longest_line)));
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
-    return line;
-}
-
 sql::failure failure_of(std::string_view state, std::string text)
 {
     const auto found = std::find_if(
@@ -78,14 +70,14 @@ sql::failure connection_failure_of(std::string_view message)
 {
     const std::string_view state = state_in(message);
     if (!state.empty()) {
-        sql::failure found = failure_of(state, one_line(message.substr(message.find(state))));
+        sql::failure found = failure_of(state, sql::one_line(message.substr(message.find(state))));
         found.what = remedy::reconnect;
         return found;
     }
     const auto says = [message](std::string_view part) {
         return message.find(part) != message.npos;
     };
-    std::string text = one_line(message);
+    std::string text = sql::one_line(message);
     if (says("no password supplied"))
         return {errc::authentication_failed, remedy::reconnect, std::move(text)};
     if (says("SSL") || says("certificate"))

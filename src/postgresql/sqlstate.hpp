@@ -15,7 +15,4 @@ sql::failure failure_of(std::string_view state, std::string text);
 // has sent one.
 sql::failure connection_failure_of(std::string_view message);
 
-// The first line, without control characters, and cut off if it is long.
-std::string one_line(std::string_view text);
-
 } // namespace holdfast::postgresql_store

@@ -1,6 +1,5 @@
 #include "postgresql/statements.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -8,18 +7,6 @@
 namespace holdfast::postgresql_store {
 
 namespace {
-
-constexpr std::size_t longest_name = 63;
-
-bool is_name(std::string_view part)
-{
-    const auto is_first = [](char c) {
-        return (c >= 'a' && c <= 'z') || c == '_';
-    };
-    return !part.empty() && part.size() <= longest_name && is_first(part.front()) &&
-           std::all_of(part.begin(), part.end(),
-               [&](char c) { return is_first(c) || (c >= '0' && c <= '9'); });
-}
 
 // {t}: the table. {now}: the time in microseconds since the epoch. {first of h}, {ahead of h for
 // r}: who is the first that waits for the row h, and how many wait before the owner of r or f.
@@ -162,6 +149,14 @@ FROM r LEFT JOIN LATERAL (
     SELECT * FROM {t} s WHERE s.resource = r.resource AND r.others_wait IS NULL OFFSET 0) h
     ON true)";
 
+constexpr std::string_view watch_text = R"(WITH a AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS a(resource, owner, n))
+SELECT a.n, CASE WHEN h.resource IS NULL THEN 'x' WHEN EXISTS (
+        SELECT 1 FROM unnest(h.waiters_until) AS q(until) WHERE q.until > clock_timestamp())
+    THEN 'o' ELSE 'k' END
+FROM a LEFT JOIN {t} h ON h.resource = a.resource AND h.owner = a.owner
+    AND h.expires_at > clock_timestamp())";
+
 // An owner from whom a resource is taken is told that, and whom to answer.
 constexpr std::string_view told_text = R"(,
     CASE WHEN r.had AND strpos(r.owner, '@') > 0
@@ -267,15 +262,6 @@ std::string sights(
 
 } // namespace
 
-bool is_table_name(const std::string& name)
-{
-    const auto dot = name.find('.');
-    if (dot == name.npos)
-        return is_name(name);
-    return is_name(std::string_view(name).substr(0, dot)) &&
-           is_name(std::string_view(name).substr(dot + 1));
-}
-
 statements::statements(const std::string& table)
     : facts_(with(facts_text, table, {})),
       create_(with(create_text, table, {}))
@@ -291,6 +277,7 @@ statements::statements(const std::string& table)
     set(sql::action::give_back, give_back_text, passing);
     set(sql::action::renew, renew_text, passing_renewal);
     set(sql::action::want, want_text, passing);
+    set(sql::action::watch, watch_text, {});
 
     using kind = sql::question::kind;
     for (const bool waits : {false, true}) {

@@ -6,9 +6,6 @@
 
 namespace holdfast::postgresql_store {
 
-// A name of a table that needs no quotes, with or without a schema.
-bool is_table_name(const std::string& name);
-
 // The texts of all statements for one table.
 class statements {
 public:

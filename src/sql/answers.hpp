@@ -50,6 +50,7 @@ public:
         const bool late = std::any_of(what.rows.begin(), what.rows.end(),
             [](const row& each) { return each.what == finding::late; });
         desk_.clock().note(what.clock, over->sent, now, late);
+        desk_.grow();
         found_.assign(over->claims.size(), {});
         for (const row& each : what.rows) {
             if (each.entry < found_.size())
@@ -67,8 +68,12 @@ public:
         auto over = desk_.end_statement();
         if (!over)
             return;
-        const bool at_once = why.what == failure::remedy::pass_over;
-        if (at_once)
+        const bool blocked = why.what == failure::remedy::pass_over;
+        // One that was blocked alone, and waits for no row, is tried again later.
+        const bool at_once = blocked && (over->waits || over->claims.size() > 1);
+        if (blocked && !over->waits)
+            desk_.shrink(over->claims.size());
+        if (blocked)
             desk_.pass_over_once();
         for (const core::claim_id id : over->claims) {
             if (why.what == failure::remedy::refuse)

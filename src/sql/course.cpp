@@ -15,9 +15,6 @@ namespace {
 
 // Between two looks at a row that another transaction has locked.
 constexpr core::duration shortest_pause = 1ms, longest_pause = 50ms;
-// Between two looks for the turn, where no notification tells it: of the first waiter, and of
-// the others.
-constexpr core::duration first_looks = 5ms, others_look = 100ms;
 // After the end of another holder's lease.
 constexpr core::duration after_end = 2ms;
 
@@ -63,9 +60,14 @@ void course::found(core::claim_id id, const row& what, time_point sent, time_poi
         return;
     case finding::renewed:
         if (c->now == stage::held) {
+            c->must_renew = false;
             report({.kind = event_kind::validity, .tag = c->tag, .valid = c->valid_since(sent)});
-            others_wait(id, what.others_wait);
+            has_others(id, what.others_wait, now);
         }
+        return;
+    case finding::kept:
+        if (c->now == stage::held)
+            has_others(id, what.others_wait, now);
         return;
     case finding::lost:
         if (c->now == stage::held)
@@ -116,8 +118,20 @@ void course::others_wait(core::claim_id id, bool they_do)
         report({.kind = event_kind::remote_waiters, .tag = c.tag});
 }
 
-// A renewal tells whether others wait already, and those that come later tell it themselves. A
-// claim to which nobody can tell it may not be renewed without need; its next renewal tells.
+// What a statement has found. Where nobody is told, it looks again.
+void course::has_others(core::claim_id id, bool they_wait, time_point now)
+{
+    others_wait(id, they_wait);
+    claim& c = claims_[id];
+    if (!c.reports_others || !database_.address().empty())
+        return;
+    c.only_looks = true;
+    claims_.set_timer(id, looks_.for_others(now));
+}
+
+// A renewal tells whether others wait already, and those that come later tell it themselves. Where
+// nobody is told, it looks. A claim that is told but has no mark may not be renewed without need:
+// its next renewal tells.
 void course::report_others(core::claim_id id)
 {
     claim& c = claims_[id];
@@ -128,6 +142,10 @@ void course::report_others(core::claim_id id)
         others_wait(id, true);
     else if (c.is_watching())
         desk_.list(id);
+    else if (database_.address().empty()) {
+        c.only_looks = true;
+        desk_.list(id);
+    }
 }
 
 // Only people do that, so claims are not kept by their names for it.
@@ -168,11 +186,12 @@ void course::not_granted(core::claim_id id, const row& what, time_point sent, ti
         c.refresh_at = now; // it has lost its place
         return desk_.list(id);
     }
+    if (std::exchange(c.ahead, what.ahead) != what.ahead)
+        c.moved_at = now;
     const bool first = what.ahead == 0;
     time_point next = c.refresh_at;
     if (database_.address().empty())
-        next = std::min(next, now + jitter_.between(first ? first_looks : others_look,
-                                        2 * (first ? first_looks : others_look)));
+        next = std::min(next, looks_.for_turn(what.ahead, c.moved_at, now));
     if (first && what.free_in < next - now)
         next = now + std::max(what.free_in, core::duration(0)) + jitter_.between(1ms, after_end);
     claims_.set_timer(id, next);
@@ -284,8 +303,8 @@ void course::ended(core::claim_id id, bool was_there)
 void course::resume()
 {
     claims_.for_each([this](core::claim_id id, const claim& c) {
-        if (c.now == stage::waiting ||
-            (c.now == stage::held && c.reports_others && c.is_watching()))
+        if (c.now == stage::waiting || (c.now == stage::held && c.reports_others &&
+                                           (c.is_watching() || database_.address().empty())))
             desk_.list(id);
     });
 }

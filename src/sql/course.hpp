@@ -6,6 +6,7 @@
 #include "sql/claim_table.hpp"
 #include "sql/database.hpp"
 #include "sql/desk.hpp"
+#include "sql/look_schedule.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,8 @@ public:
         : claims_(claims),
           desk_(statements),
           database_(server),
-          jitter_(jitter_seed)
+          jitter_(jitter_seed),
+          looks_(jitter_seed)
     {}
 
     // Reports it to the locker.
@@ -62,6 +64,7 @@ private:
     void wait(core::claim_id id, const row& what, core::time_point sent, core::time_point now);
     void not_granted(
         core::claim_id id, const row& what, core::time_point sent, core::time_point now);
+    void has_others(core::claim_id id, bool they_wait, core::time_point now);
     void gave_back(core::claim_id id, finding what, core::time_point sent);
     void locked(core::claim_id id, core::time_point now);
     void park(core::claim_id id);
@@ -72,6 +75,7 @@ private:
     desk& desk_;
     database& database_;
     core::jitter jitter_;
+    look_schedule looks_;
     core::ring<core::backend_event> events_;
 };
 

@@ -27,7 +27,7 @@ void desk::list(core::claim_id id)
 
 void desk::send_statement(core::time_point now)
 {
-    for (const action what : {action::give_back, action::renew, action::want}) {
+    for (const action what : {action::give_back, action::renew, action::watch, action::want}) {
         if (under_way_ || lists_[static_cast<std::size_t>(what)].empty())
             continue;
         fill(what, now);
@@ -38,7 +38,8 @@ void desk::send_statement(core::time_point now)
 void desk::fill(action what, core::time_point now)
 {
     auto& list = lists_[static_cast<std::size_t>(what)];
-    statement_under_way next{.what = what, .claims = std::move(spare_), .sent = now};
+    statement_under_way next{
+        .what = what, .waits = !passes_over_, .claims = std::move(spare_), .sent = now};
     next.claims.clear();
     entries_.clear();
     resources_.clear();
@@ -52,7 +53,7 @@ void desk::fill(action what, core::time_point now)
             c->listed.reset();
             continue;
         }
-        if (entries_.size() == most_entries || !resources_.insert(c->resource).second) {
+        if (entries_.size() >= most_now_ || !resources_.insert(c->resource).second) {
             later_.push_back(id);
             continue;
         }
@@ -70,22 +71,24 @@ void desk::fill(action what, core::time_point now)
         spare_ = std::move(next.claims);
         return;
     }
+    passes_over_ = false;
     next.due = now + timeout;
     next.late_until = next.due + clock_.uncertainty(now);
     for (const core::claim_id id : next.claims) {
         claim& c = claims_[id];
         if (what == action::give_back) {
             ++c.removals;
-        } else {
+        } else if (what != action::watch) {
             if (c.sent == core::never)
                 c.began = now;
             c.sent = now;
         }
     }
+    const bool waits = next.waits;
     under_way_ = std::move(next);
     const std::int64_t not_after = clock_.at(now + timeout);
     database_.send({.what = what,
-                       .waits = !std::exchange(passes_over_, false),
+                       .waits = waits,
                        .not_after = what == action::want ? not_after : INT64_MAX,
                        .entries = entries_},
         now);

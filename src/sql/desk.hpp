@@ -3,6 +3,7 @@
 #include "sql/claim_table.hpp"
 #include "sql/database.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +53,7 @@ private:
 };
 
 // Gathers what claims want, and makes one statement of it at a time. First what others may wait
-// for, then renewals, then new attempts.
+// for, then renewals, then looks for waiters, then attempts and looks for the turn.
 class desk {
 public:
     // A statement has at most so many entries, so that it takes some milliseconds.
@@ -60,6 +61,7 @@ public:
 
     struct statement_under_way {
         action what{};
+        bool waits = true;                    // for rows that others have locked
         std::vector<core::claim_id> claims{}; // in the order of its entries
         core::time_point sent{}, due = core::never;
         core::time_point late_until{}; // a want may be executed until then
@@ -79,7 +81,8 @@ public:
 
     bool has_statement() const noexcept
     {
-        return !under_way_ && (!lists_[0].empty() || !lists_[1].empty() || !lists_[2].empty());
+        return !under_way_ && std::any_of(lists_.begin(), lists_.end(),
+                                  [](const auto& each) { return !each.empty(); });
     }
     void send_statement(core::time_point now);
     bool is_under_way() const noexcept { return under_way_.has_value(); }
@@ -96,6 +99,11 @@ public:
 
     // The next statement passes locked rows over.
     void pass_over_once() noexcept { passes_over_ = true; }
+    // A statement with so many entries was blocked although it passes locked rows over. The next
+    // one has half of them at most, and later ones more again, so that one entry does not stop
+    // others for long.
+    void shrink(std::size_t entries) noexcept { most_now_ = std::max<std::size_t>(entries / 2, 1); }
+    void grow() noexcept { most_now_ = std::min(2 * most_now_, most_entries); }
 
     database_clock& clock() noexcept { return clock_; }
 
@@ -112,6 +120,7 @@ private:
     std::vector<entry> entries_;
     std::unordered_set<std::string_view> resources_;
     bool passes_over_ = false;
+    std::size_t most_now_ = most_entries;
 };
 
 } // namespace holdfast::sql

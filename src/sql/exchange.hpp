@@ -18,9 +18,10 @@ namespace holdfast::sql {
 enum class action : std::uint8_t {
     give_back, // the first waiter gets the resource, or it is free; or a place in the queue ends
     renew,     // the lease ends later
+    watch,     // nothing changes: tells whether others wait for what the owner has
     want,      // takes the resource if it is free and our turn, else waits in the queue if wished
 };
-inline constexpr std::size_t actions = 3;
+inline constexpr std::size_t actions = 4;
 
 // The name of an owner is the token of its attempt. Behind an @ stands the address of its process,
 // which is told about its turn. An owner whose name ends with this is also told, while it has the
@@ -29,7 +30,7 @@ inline constexpr std::string_view watching = "@w";
 
 struct entry {
     std::string_view resource, owner;
-    core::duration ttl{}; // from the execution of the statement on; not of give_back
+    core::duration ttl{}; // of renew and want: from the execution of the statement on
     bool queues = false;  // want: may wait in the queue
 };
 
@@ -60,7 +61,8 @@ enum class finding : std::uint8_t {
     left,     // give_back: it had a place in the queue
     gone,     // give_back: it had neither
     renewed,  // renew
-    lost,     // renew: it does not have the resource any more
+    kept,     // watch: it has the resource
+    lost,     // renew, watch: it does not have the resource any more
 };
 
 struct row {
@@ -71,7 +73,7 @@ struct row {
     token_block tokens{};
     std::int64_t ahead = no_place; // so many wait before it
     core::duration free_in{};      // when the holder's lease ends
-    bool others_wait = false;      // renewed: somebody has a place in the queue
+    bool others_wait = false;      // renewed, kept: somebody has a place in the queue
 };
 
 // What a statement has done. An entry without a row counts as `locked`.

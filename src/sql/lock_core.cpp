@@ -83,9 +83,13 @@ std::optional<std::uint64_t> lock_core::transfer(core::claim_id id, std::uint64_
 void lock_core::renew(std::span<const core::claim_id> claims, bool, time_point)
 {
     for (const core::claim_id id : claims) {
-        const claim* const c = claims_.find(id);
-        if (c != nullptr && c->now == stage::held)
-            desk_.list(id);
+        claim* const c = claims_.find(id);
+        if (c == nullptr || c->now != stage::held)
+            continue;
+        c->must_renew = true;
+        if (c->only_looks)
+            claims_.set_timer(id, core::never); // that tells whether others wait as well
+        desk_.list(id);
     }
 }
 

@@ -54,7 +54,7 @@ public:
     core::inspector* inspection() noexcept override { return &lookups_; }
 
 private:
-    // The queue is in the table. Nobody polls in turn, so nobody needs a window.
+    // The queue is in the table. Its order is kept there, so nobody needs a window.
     class table_queue final : public core::remote_queue {
     public:
         table_queue(const claim_table& claims, course& decisions) noexcept

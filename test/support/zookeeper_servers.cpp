@@ -233,16 +233,16 @@ void zookeeper_servers::launch(std::size_t server)
     }
     config.close();
     std::ofstream(folder + "/myid") << server + 1 << '\n';
-    s.process.emplace(
-        std::vector<std::string>{"sh", "-c", "exec \"$@\" >\"$0\" 2>&1", folder + "/log", "java",
-            "-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-            "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-            "-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true",
-            "-Dzookeeper.skipACL=no",
-            "-Dznode.container.checkIntervalMs=" + std::to_string(settings_.container_ms), "-cp",
-            "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
-            "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"},
-        child_options{.piped = child_options::pipes::none});
+    std::vector<std::string> words{"sh", "-c", "exec \"$@\" >\"$0\" 2>&1", folder + "/log", "java",
+        "-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.forceSync=no",
+        "-Dzookeeper.jmx.log4j.disable=true", "-Dzookeeper.skipACL=no",
+        "-Dznode.container.checkIntervalMs=" + std::to_string(settings_.container_ms)};
+    words.insert(words.end(), settings_.java.begin(), settings_.java.end());
+    words.insert(
+        words.end(), {"-cp", "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
+                         "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"});
+    s.process.emplace(words, child_options{.piped = child_options::pipes::none});
 }
 
 // Returns false if a port is taken.

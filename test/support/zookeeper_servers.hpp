@@ -18,6 +18,7 @@ struct zookeeper_settings {
     unsigned tick_ms = 500;           ///< sessions last 2 to 20 ticks
     unsigned sync_ticks = 10;         ///< a server without news of the others serves so long
     std::vector<std::string> lines{}; ///< of zoo.cfg
+    std::vector<std::string> java{};  ///< more arguments of it; the last one of a kind counts
     bool can_be_isolated = false;     ///< servers reach each other through proxies
     std::uint16_t secure_port = 0;    ///< for TLS, of the only server; 0: none
     /// Of the server for TLS: a file with its key and certificate, and one with the authority.
@@ -29,7 +30,7 @@ struct zookeeper_settings {
 };
 
 /// Real ZooKeeper servers on free loopback ports, which form one ensemble. Their data is not
-/// synchronized to the disk.
+/// synchronized to the disk, unless `java` has `-Dzookeeper.forceSync=yes`.
 ///
 /// The destructor stops them. They also end with the thread that started them, as every child
 /// process.

@@ -319,5 +319,9 @@ BOOST_AUTO_TEST_CASE(credentials_are_taken_out_of_text)
                "a redis://***@h:1,rediss://***@i b");
     BOOST_TEST(without_credentials("x://") == "x://");
     BOOST_TEST(holdfast::cli::has_password("redis://a,redis://:p@b"));
+    BOOST_TEST(holdfast::cli::has_password("--store=mysql://app:a,b@h/shop"));
+    BOOST_TEST(holdfast::cli::has_password("mysql://app:a/b@h/shop"));
     BOOST_TEST(!holdfast::cli::has_password("--store=redis://a,unix:///b"));
+    BOOST_TEST(!holdfast::cli::has_password("postgresql://app@db-1:5432/shop"));
+    BOOST_TEST(!holdfast::cli::has_password("mail to me:you@home"));
 }

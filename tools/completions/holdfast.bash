@@ -25,7 +25,7 @@ _holdfast() {
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
         ;;
-    --store | --user | --quarantine | --wait | --ttl | --kill-after | --timeout | --interval | --count | --sentinel | --prefix | --table | -E | --conflict-exit-code)
+    --store | --user | --quarantine | --wait | --ttl | --kill-after | --timeout | --interval | --count | --sentinel | --prefix | --table | --acl | -E | --conflict-exit-code)
         return
         ;;
     --sort)
@@ -36,7 +36,7 @@ _holdfast() {
 
     local options="--help --version --config --json --quiet --verbose --store --user --password-file
         --ca-file --cert --key --fenced --quarantine --first-deployment --primary --sentinel --prefix \
-        --table"
+        --table --acl"
     case $command in
         run) options+=" --wait --try --ttl --kill-after --conflict-exit-code --" ;;
         inspect) options+="" ;;

@@ -26,7 +26,8 @@ complete -c holdfast -l first-deployment -d 'nodes without a record of fencing a
 complete -c holdfast -l primary -d 'the store is one primary with replicas'
 complete -c holdfast -l sentinel -x -d 'the URLs are those of the sentinels of this service'
 complete -c holdfast -l prefix -x -d 'beginning of all keys'
-complete -c holdfast -l table -x -d 'table of the locks in PostgreSQL'
+complete -c holdfast -l table -x -d 'table of the locks in PostgreSQL or MariaDB'
+complete -c holdfast -l acl -x -d 'who may use nodes that are made in ZooKeeper'
 
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l wait -x -d 'how long to wait for the lock'
 complete -c holdfast -n '__fish_seen_subcommand_from run' -l try -d 'make one attempt, do not wait'

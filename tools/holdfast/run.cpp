@@ -57,8 +57,8 @@ void run_command::add_to(CLI::App& app)
         "Exit status: that of the command; 128+N if signal N has ended it; 123 if the lock was\n"
         "lost; 124 if others hold it; 125 if holdfast failed; 126 if the command cannot be\n"
         "executed; 127 if it was not found.\n\n"
-        "The command gets HOLDFAST_RESOURCE, HOLDFAST_DEADLINE and, with --fenced, in\n"
-        "etcd or in PostgreSQL, HOLDFAST_TOKEN. For the options of the store see:\n"
+        "The command gets HOLDFAST_RESOURCE, HOLDFAST_DEADLINE and, with --fenced or in a\n"
+        "store other than Redis, HOLDFAST_TOKEN. For the options of the store see:\n"
         "holdfast --help\n\n"
         "Examples:\n"
         "  holdfast run --try nightly-backup -- /usr/local/bin/backup\n"
@@ -75,9 +75,12 @@ int run_command::run(const invocation& with)
     lock_options options;
     options.ttl = ttl_.value;
     options.wait = wait_ ? wait_->value : forever;
-    options.guard = kill_after_ ? kill_after_->value : ttl_.value / 6;
+    options.guard =
+        kill_after_ ? kill_after_->value : longest_validity(with.stores, ttl_.value) / 6;
     check_times(options);
-    const backend store = open_store(with.stores, use::locking);
+    store_settings where = with.stores;
+    where.ttl = ttl_.value;
+    const backend store = open_store(where, use::locking);
 
     // Before the locker, which may start a thread.
     guardian watch;

@@ -1,22 +1,14 @@
 #include "holdfast/stores.hpp"
 
-#ifdef HOLDFAST_WITH_ETCD
-#include <holdfast/etcd.hpp>
-#endif
-#ifdef HOLDFAST_WITH_POSTGRESQL
-#include <holdfast/postgresql.hpp>
-#endif
-#ifdef HOLDFAST_WITH_TLS
-#include <holdfast/tls.hpp>
-#endif
+#include "holdfast/store_kinds.hpp"
+#include "holdfast/store_parts.hpp"
 
 #include <holdfast/redis.hpp>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp> // defines what App.hpp uses
 
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -24,35 +16,10 @@ namespace holdfast::cli {
 
 namespace {
 
-std::vector<std::string> split(const std::vector<std::string>& lists)
+std::string first_url(const store_settings& settings)
 {
-    std::vector<std::string> urls;
-    for (const std::string& list : lists) {
-        std::size_t begin = 0;
-        for (std::size_t comma = 0; comma != list.npos; begin = comma + 1) {
-            comma = list.find(',', begin);
-            const std::string part =
-                list.substr(begin, comma == list.npos ? list.npos : comma - begin);
-            const auto first = part.find_first_not_of(" \t\n");
-            if (first != part.npos)
-                urls.push_back(part.substr(first, part.find_last_not_of(" \t\n") - first + 1));
-        }
-    }
-    return urls;
-}
-
-std::string read_password(const std::string& file)
-{
-    std::ifstream in(file);
-    std::string line;
-    if (!std::getline(in, line))
-        throw std::invalid_argument("the password file " + file +
-                                    (in.is_open() ? " has no first line" : " cannot be read"));
-    if (line.ends_with('\r'))
-        line.pop_back();
-    if (line.empty())
-        throw std::invalid_argument("the first line of the password file " + file + " is empty");
-    return line;
+    const std::vector<std::string> urls = split(settings.stores);
+    return urls.empty() ? std::string() : urls.front();
 }
 
 bool has_tls(const std::vector<endpoint>& nodes)
@@ -62,19 +29,6 @@ bool has_tls(const std::vector<endpoint>& nodes)
             return true;
     }
     return false;
-}
-
-// That in the file, or else in the environment; empty if there is none. Checks that a user has one.
-std::string password_of(const store_settings& settings)
-{
-    if (!settings.password_file.empty())
-        return read_password(settings.password_file);
-    const char* const variable = std::getenv("HOLDFAST_PASSWORD");
-    const std::string password = variable == nullptr ? "" : variable;
-    if (password.empty() && !settings.user.empty())
-        throw std::invalid_argument("--user needs a password: set HOLDFAST_PASSWORD, or give "
-                                    "--password-file");
-    return password;
 }
 
 void set_credentials(redlock_options& options, const store_settings& settings)
@@ -89,33 +43,6 @@ void set_credentials(redlock_options& options, const store_settings& settings)
         return credentials{.user = user, .password = file.empty() ? password : read_password(file)};
     };
 }
-
-#ifdef HOLDFAST_WITH_TLS
-std::optional<stream_layer> tls_of(
-    const store_settings& settings, bool needed, std::vector<std::string> alpn = {})
-{
-    const bool given = !settings.ca_file.empty() || !settings.certificate_file.empty() ||
-                       !settings.key_file.empty();
-    if (given && !needed)
-        throw std::invalid_argument(
-            "--ca-file, --cert and --key are for stores with the scheme rediss or etcds");
-    if (!needed)
-        return std::nullopt;
-    return tls({.ca_file = settings.ca_file,
-        .certificate_file = settings.certificate_file,
-        .key_file = settings.key_file,
-        .alpn = std::move(alpn)});
-}
-#else
-std::optional<stream_layer> tls_of(
-    const store_settings&, bool needed, const std::vector<std::string>& = {})
-{
-    if (needed)
-        throw std::invalid_argument("this program was built without TLS, which the schemes rediss "
-                                    "and etcds need");
-    return std::nullopt;
-}
-#endif
 
 void check_kind(const store_settings& settings, std::size_t urls)
 {
@@ -133,111 +60,6 @@ void check_kind(const store_settings& settings, std::size_t urls)
         throw std::invalid_argument("--primary needs one URL, that of the primary");
 }
 
-// `etcd://a,b,c` are three members: the scheme needs to stand only before the first one.
-bool is_etcd(const std::vector<std::string>& urls)
-{
-    return urls.front().starts_with("etcd://") || urls.front().starts_with("etcds://");
-}
-
-#ifdef HOLDFAST_WITH_ETCD
-std::vector<std::string> members_of(
-    const std::vector<std::string>& urls, const store_settings& settings)
-{
-    if (settings.fenced || settings.primary || !settings.sentinel.empty())
-        throw std::invalid_argument("--fenced, --primary and --sentinel are for Redis; all locks "
-                                    "in etcd have fencing tokens");
-    const std::string scheme = urls.front().substr(0, urls.front().find("://") + 3);
-    const bool secure = scheme == "etcds://";
-    std::vector<std::string> members;
-    for (const std::string& url : urls) {
-        const bool has_scheme = url.find("://") != url.npos;
-        if (has_scheme && !url.starts_with(scheme))
-            throw std::invalid_argument("all URLs of a cluster of etcd need the scheme " + scheme);
-        const std::string member = has_scheme ? url.substr(scheme.size()) : url;
-        if (member.find('@') != member.npos)
-            throw std::invalid_argument("the URL of a member of etcd has no user and no password: "
-                                        "give --user, and --password-file or HOLDFAST_PASSWORD");
-        members.push_back((secure ? "https://" : "http://") + member);
-    }
-    return members;
-}
-
-backend open_members(std::vector<std::string> members, const store_settings& settings)
-{
-    const bool secure = members.front().starts_with("https://");
-    etcd_options options;
-    options.client_name = "holdfast-cli";
-    options.key_prefix = settings.key_prefix;
-    options.user = settings.user;
-    options.password = password_of(settings);
-    if (!options.password.empty() && options.user.empty())
-        throw std::invalid_argument("etcd needs --user with a password");
-    options.tls = tls_of(settings, secure, {"h2"});
-    return etcd(std::move(members), std::move(options));
-}
-#else
-[[noreturn]] void reject_etcd()
-{
-    throw std::invalid_argument("this program was built without etcd");
-}
-
-std::vector<std::string> members_of(const std::vector<std::string>&, const store_settings&)
-{
-    reject_etcd();
-}
-
-backend open_members(const std::vector<std::string>&, const store_settings&)
-{
-    reject_etcd();
-}
-#endif
-
-bool is_postgresql(const std::string& url)
-{
-    return url.starts_with("postgresql://") || url.starts_with("postgres://");
-}
-
-#ifdef HOLDFAST_WITH_POSTGRESQL
-// A URI of libpq may have commas: it lists its servers itself.
-backend open_postgresql(const store_settings& settings)
-{
-    if (settings.stores.size() != 1)
-        throw std::invalid_argument("--store has one URI for PostgreSQL, which names all servers");
-    if (settings.fenced || settings.primary || !settings.sentinel.empty())
-        throw std::invalid_argument("--fenced, --primary and --sentinel are for Redis; all locks "
-                                    "in PostgreSQL have fencing tokens");
-    if (!settings.key_prefix.empty())
-        throw std::invalid_argument("--prefix is not for PostgreSQL: locks of other tables are "
-                                    "other locks, see --table");
-    if (!settings.ca_file.empty() || !settings.certificate_file.empty() ||
-        !settings.key_file.empty())
-        throw std::invalid_argument("--ca-file, --cert and --key are not for PostgreSQL: its URI "
-                                    "has sslmode, sslrootcert, sslcert and sslkey");
-    std::string uri = settings.stores.front();
-    const auto add = [&uri](const std::string& name, const std::string& value) {
-        constexpr std::string_view digits = "0123456789ABCDEF";
-        uri += (uri.find('?') == uri.npos ? '?' : '&') + name + '=';
-        for (const char c : value) {
-            const auto byte = static_cast<unsigned char>(c);
-            uri += {'%', digits[byte >> 4u], digits[byte & 15u]};
-        }
-    };
-    if (!settings.user.empty())
-        add("user", settings.user);
-    if (const std::string password = password_of(settings); !password.empty())
-        add("password", password);
-    postgresql_options options;
-    options.client_name = "holdfast-cli";
-    options.table = settings.table;
-    return postgresql(uri, std::move(options));
-}
-#else
-backend open_postgresql(const store_settings&)
-{
-    throw std::invalid_argument("this program was built without PostgreSQL");
-}
-#endif
-
 // A service behind sentinels uses TLS throughout, or nowhere.
 backend open_sentinels(
     std::vector<endpoint> nodes, const store_settings& settings, redlock_options&& options)
@@ -248,6 +70,29 @@ backend open_sentinels(
     return redis_sentinel(std::move(nodes), settings.sentinel, std::move(all));
 }
 
+backend open_redis(const store_settings& settings, use purpose)
+{
+    const std::vector<std::string> urls = split(settings.stores);
+    check_kind(settings, urls.size());
+    std::vector<endpoint> nodes(urls.begin(), urls.end());
+    redlock_options options;
+    options.client_name = "holdfast-cli";
+    options.client_record = purpose == use::locking;
+    options.key_prefix = settings.key_prefix;
+    set_credentials(options, settings);
+    options.tls = tls_of(settings, has_tls(nodes));
+    if (settings.fenced)
+        options.fencing = fencing::on;
+    if (settings.quarantine)
+        options.fence.quarantine = settings.quarantine->value;
+    options.fence.first_deployment = settings.first_deployment;
+    if (!settings.sentinel.empty())
+        return open_sentinels(std::move(nodes), settings, std::move(options));
+    if (settings.primary)
+        return redis_primary(std::move(nodes.front()), std::move(options));
+    return redlock(std::move(nodes), std::move(options));
+}
+
 } // namespace
 
 void add_store_options(CLI::App& app, store_settings& settings)
@@ -256,8 +101,10 @@ void add_store_options(CLI::App& app, store_settings& settings)
     app.add_option("--store", settings.stores,
            "URL of a node, redis://host:port, rediss://host:port (TLS) or unix:///path, or of a "
            "member of etcd, etcd://host:port or etcds://host:port (TLS); repeated, or separated by "
-           "commas; or one of PostgreSQL, postgresql://user@host:port/database; or in "
-           "HOLDFAST_STORE")
+           "commas; or of another store, with all its servers: "
+           "postgresql://user@host:port/database, zookeeper://host:port,host:port/root or "
+           "zookeepers://host/root (TLS), mysql://user@host:port/database or "
+           "mysqls://user@host/database (TLS); or in HOLDFAST_STORE")
         ->type_name("URL")
         ->allow_extra_args(false)
         ->group(group);
@@ -269,7 +116,7 @@ void add_store_options(CLI::App& app, store_settings& settings)
            "itself may be in HOLDFAST_PASSWORD")
         ->type_name("FILE")
         ->group(group);
-#ifdef HOLDFAST_WITH_TLS
+#if defined(HOLDFAST_WITH_TLS) || defined(HOLDFAST_WITH_MYSQL)
     app.add_option("--ca-file", settings.ca_file,
            "certificates of the authorities to trust (PEM) instead of those of the system")
         ->type_name("FILE")
@@ -306,64 +153,65 @@ void add_store_options(CLI::App& app, store_settings& settings)
         ->type_name("PREFIX")
         ->group(group);
     app.add_option("--table", settings.table,
-           "the table of the locks in PostgreSQL; default " + std::string(postgresql_table))
+           "the table of the locks in PostgreSQL or MariaDB; default " + std::string(default_table))
         ->type_name("TABLE")
+        ->group(group);
+    app.add_option("--acl", settings.acl,
+           "who may use nodes in ZooKeeper that this program makes, scheme:id:permissions, as "
+           "auth::cdrwa; repeated; default world:anyone:cdrwa; the same for all clients")
+        ->type_name("ENTRY")
+        ->allow_extra_args(false)
         ->group(group);
 }
 
 backend open_store(const store_settings& settings, use purpose)
 {
-    if (!settings.stores.empty() && is_postgresql(settings.stores.front()))
+    const std::string first = first_url(settings);
+    if (settings.table != default_table && !is_postgresql(first) && !is_mysql(first))
+        throw std::invalid_argument("--table is for PostgreSQL and MariaDB");
+    if (!settings.acl.empty() && !is_zookeeper(first))
+        throw std::invalid_argument("--acl is for ZooKeeper");
+    if (is_postgresql(first))
         return open_postgresql(settings);
-    if (settings.table != postgresql_table)
-        throw std::invalid_argument("--table is for PostgreSQL");
-    const std::vector<std::string> urls = split(settings.stores);
-    check_kind(settings, urls.size());
-    if (is_etcd(urls)) {
-        if (purpose == use::taking)
-            throw std::invalid_argument(
-                "a lock in etcd cannot be taken away, because its holder would not be told: stop "
-                "the holder, or end its session with etcdctl lease revoke");
-        return open_members(members_of(urls, settings), settings);
-    }
+    if (is_mysql(first))
+        return open_mysql(settings);
+    if (is_zookeeper(first))
+        return open_zookeeper(settings, purpose);
+    if (is_etcd(first))
+        return open_etcd(settings, purpose);
+    return open_redis(settings, purpose);
+}
 
-    std::vector<endpoint> nodes(urls.begin(), urls.end());
-    redlock_options options;
-    options.client_name = "holdfast-cli";
-    options.client_record = purpose == use::locking;
-    options.key_prefix = settings.key_prefix;
-    set_credentials(options, settings);
-    options.tls = tls_of(settings, has_tls(nodes));
-    if (settings.fenced)
-        options.fencing = fencing::on;
-    if (settings.quarantine)
-        options.fence.quarantine = settings.quarantine->value;
-    options.fence.first_deployment = settings.first_deployment;
-    if (!settings.sentinel.empty())
-        return open_sentinels(std::move(nodes), settings, std::move(options));
-    if (settings.primary)
-        return redis_primary(std::move(nodes.front()), std::move(options));
-    return redlock(std::move(nodes), std::move(options));
+std::chrono::milliseconds longest_validity(
+    const store_settings& settings, std::chrono::milliseconds ttl)
+{
+    constexpr std::chrono::seconds usual_limit(40); // 20 ticks of 2 s
+    return is_zookeeper(first_url(settings)) ? std::min<std::chrono::milliseconds>(ttl, usual_limit)
+                                             : ttl;
 }
 
 std::vector<backend> open_each_node(const store_settings& settings)
 {
-    std::vector<backend> all{open_store(settings, use::looking)};
-    const std::vector<std::string> urls = split(settings.stores);
-    if (!is_etcd(urls))
-        return all;
-    all.clear();
-    for (const std::string& member : members_of(urls, settings))
-        all.push_back(open_members({member}, settings));
-    return all;
+    backend whole = open_store(settings, use::looking); // checks all settings
+    const std::string first = first_url(settings);
+    if (is_etcd(first))
+        return open_each_member_of_etcd(settings);
+    if (is_zookeeper(first))
+        return open_each_server_of_zookeeper(settings);
+    return {std::move(whole)};
 }
 
+// All between one "://" and the next is looked at: a password may have any characters.
 bool has_password(const std::string& word)
 {
-    for (const std::string& url : split({word})) {
-        const auto scheme = url.find("://");
-        if (scheme != url.npos && url.find('@', scheme) != url.npos)
+    for (auto scheme = word.find("://"); scheme != word.npos;) {
+        const auto next = word.find("://", scheme + 3);
+        const std::string rest =
+            word.substr(scheme + 3, next == word.npos ? next : next - scheme - 3);
+        const auto at = rest.rfind('@'), colon = rest.find(':');
+        if (at != rest.npos && colon < at)
             return true;
+        scheme = next;
     }
     return false;
 }

@@ -5,6 +5,7 @@
 #include <holdfast/endpoint.hpp>
 #include <holdfast/redlock.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ class App;
 
 namespace holdfast::cli {
 
-inline constexpr const char* postgresql_table = "holdfast_locks";
+inline constexpr const char* default_table = "holdfast_locks";
 
 /// The options that say where the locks are, and how to log in there. Every command has them.
 struct store_settings {
@@ -25,17 +26,20 @@ struct store_settings {
     bool fenced = false;
     bool first_deployment = false;
     std::optional<duration> quarantine;
-    bool primary = false;                 ///< the only URL is that of a primary with replicas
-    std::string sentinel;                 ///< a service; the URLs are those of its sentinels
-    std::string key_prefix;               ///< the beginning of every key
-    std::string table = postgresql_table; ///< of the locks, in PostgreSQL
+    bool primary = false;              ///< the only URL is that of a primary with replicas
+    std::string sentinel;              ///< a service; the URLs are those of its sentinels
+    std::string key_prefix;            ///< the beginning of every key
+    std::string table = default_table; ///< of the locks, in PostgreSQL and MariaDB
+    /// That of the locks that are taken. Sessions of ZooKeeper last as long after a crash.
+    std::optional<std::chrono::milliseconds> ttl;
+    std::vector<std::string> acl; ///< of the nodes that are made in ZooKeeper
 };
 
 /// What a store is opened for.
 enum class use {
     locking, ///< the locker keeps a client record, so that others see who holds its locks
     looking, ///< it takes part in no lock, and keeps no client record
-    taking,  ///< as looking, and takes locks away from their holders; not in etcd
+    taking,  ///< as looking, and takes locks away from their holders; not in etcd and ZooKeeper
 };
 
 /// Adds these options to the parser.
@@ -50,11 +54,16 @@ void add_store_options(CLI::App& app, store_settings& settings);
 /// No message contains a password.
 backend open_store(const store_settings& settings, use purpose);
 
-/// The same, for looking: stores that together reach every node. A client of etcd uses one member
-/// at a time, so there is one store for each member.
+/// How long a lease with this ttl can be valid: in ZooKeeper no longer than a session, which its
+/// servers limit to 40 s by default.
+std::chrono::milliseconds longest_validity(
+    const store_settings& settings, std::chrono::milliseconds ttl);
+
+/// As `open_store()`, for looking: stores that together reach every node. A client of etcd or
+/// ZooKeeper uses one server at a time, so there is one store for each server.
 std::vector<backend> open_each_node(const store_settings& settings);
 
-/// Whether a word has a URL with a password.
+/// Whether a word has a URL with a password. A user alone is none.
 bool has_password(const std::string& word);
 
 } // namespace holdfast::cli

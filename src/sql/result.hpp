@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace holdfast::postgresql_store {
+namespace holdfast::sql {
 
 // The rows that a query has returned, as text.
 class result {
@@ -17,4 +17,4 @@ protected:
     ~result() = default;
 };
 
-} // namespace holdfast::postgresql_store
+} // namespace holdfast::sql

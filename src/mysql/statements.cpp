@@ -1,0 +1,177 @@
+#include "mysql/statements.hpp"
+
+#include "mysql/texts.hpp"
+#include "sql/reading.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::mysql_store {
+
+namespace {
+
+using part = std::pair<std::string_view, std::string_view>;
+
+void put(std::string& into, std::string_view name, std::string_view value)
+{
+    for (auto at = into.find(name); at != into.npos; at = into.find(name, at + value.size()))
+        into.replace(at, name.size(), value);
+}
+
+std::string with(std::string_view text, std::initializer_list<part> parts)
+{
+    std::string made(text);
+    for (const auto& [name, value] : parts)
+        put(made, name, value);
+    return made;
+}
+
+// With all that stands in braces. `table`: quoted.
+std::string complete(std::string_view text, std::string_view table)
+{
+    const auto of = [](std::string_view what, std::string_view row) {
+        return with(what, {{"{places}", texts::places}, {"{x}", row}});
+    };
+    return with(text,
+        {{"{insert}", texts::insert}, {"{first of h}", of(texts::first, "h")},
+            {"{first of s}", of(texts::first, "s")}, {"{next of h}", of(texts::next, "h")},
+            {"{next of s}", of(texts::next, "s")}, {"{ahead of h}", of(texts::ahead, "h")},
+            {"{waiting of h}", of(texts::waiting, "h")}, {"{told of h}", of(texts::told, "h")},
+            {"{grantable}", texts::grantable}, {"{hands over}", texts::hands_over},
+            {"{first of s}", of(texts::first, "s")}, {"{next of s}", of(texts::next, "s")},
+            {"{a}", texts::entries}, {"{place}", texts::place}, {"{sights}", texts::sights},
+            {"{held}", texts::held}, {"{without}", texts::without}, {"{page}", std::to_string(sql::most_in_page)},
+            {"{told waiters}", std::to_string(sql::most_waiters_told)}, {"{t}", table}});
+}
+
+std::string quoted(const std::string& table)
+{
+    const auto dot = table.find('.');
+    if (dot == table.npos)
+        return "`" + table + "`";
+    return "`" + table.substr(0, dot) + "`.`" + table.substr(dot + 1) + "`";
+}
+
+std::int64_t microseconds(core::duration d) noexcept
+{
+    return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
+}
+
+// A list of JSON with the number of each entry, in the order of the resources: so statements of two
+// lockers do not lock rows crosswise.
+std::string list_of(std::span<const sql::entry> entries)
+{
+    std::vector<std::size_t> order(entries.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::sort(order.begin(), order.end(), [entries](std::size_t a, std::size_t b) {
+        return entries[a].resource < entries[b].resource;
+    });
+    std::string text = "[";
+    for (const std::size_t i : order) {
+        const sql::entry& e = entries[i];
+        text += text.size() > 1 ? ",[" : "[";
+        text += std::to_string(i + 1) + ",\"";
+        sql::add_hex(text, e.resource);
+        text += "\",\"";
+        sql::add_hex(text, e.owner);
+        text += "\"," + std::to_string(microseconds(e.ttl)) + (e.queues ? ",1]" : ",0]");
+    }
+    return text + "]";
+}
+
+std::string variables(const std::string& list, std::int64_t not_after)
+{
+    return std::string(texts::set_clock) + ", @hf_all = '" + list +
+           "', @hf_until = " + std::to_string(not_after) + "; ";
+}
+
+std::string bytes_of(std::string_view bytes)
+{
+    std::string text = "x'";
+    sql::add_hex(text, bytes);
+    return text + "'";
+}
+
+} // namespace
+
+statements::statements(const std::string& table)
+{
+    const std::string name = quoted(table);
+    const auto dot = table.find('.');
+    const auto made = [&name](std::string_view text) {
+        return complete(text, name);
+    };
+    give_back_ = made(texts::give_back) + made(with(texts::gave_back, {{"{more}", ""}}));
+    take_ = made(texts::give_back) + made(with(texts::gave_back, {{"{more}", ", NULL"}}));
+    renew_ = made(texts::renew);
+    watch_ = made(texts::watch);
+    wanted_ = made(texts::wanted);
+    want_ = made(texts::want) + wanted_;
+    look_ = made(texts::look);
+    page_ = made(texts::page);
+    create_ = made(texts::create);
+    facts_ = with(texts::facts,
+        {{"{schema}", dot == table.npos ? "DATABASE()" : "'" + table.substr(0, dot) + "'"},
+            {"{name}", "'" + table.substr(dot == table.npos ? 0 : dot + 1) + "'"},
+            {"{clock}", texts::clock}});
+}
+
+std::string statements::of(const sql::statement& what) const
+{
+    const std::string before = variables(list_of(what.entries), what.not_after);
+    switch (what.what) {
+    case sql::action::give_back:
+        return before + give_back_;
+    case sql::action::renew:
+        return before + renew_;
+    case sql::action::watch:
+        return before + watch_;
+    case sql::action::want:
+        break;
+    }
+    return before + want_;
+}
+
+std::string statements::look_of(const sql::statement& what) const
+{
+    return variables(list_of(what.entries), what.not_after) + wanted_;
+}
+
+std::string statements::of(const sql::question& what) const
+{
+    using kind = sql::question::kind;
+    const std::string clock = std::string(texts::set_clock) + "; ";
+    switch (what.what) {
+    case kind::look:
+        return clock + with(look_, {{"{resource}", bytes_of(what.resource)}});
+    case kind::page:
+        return clock +
+               with(page_, {{"{from}", bytes_of(what.resource)}, {"{end}", bytes_of(what.end)}});
+    case kind::take: {
+        const sql::entry one{.resource = what.resource, .owner = what.owner};
+        return variables(list_of({&one, 1}), INT64_MAX) + take_;
+    }
+    case kind::tell:
+        break;
+    }
+    return "SELECT 1"; // nobody can be told
+}
+
+std::string settings_text(core::duration longest)
+{
+    const auto limit = std::to_string(static_cast<double>(microseconds(longest)) / 1e6);
+    return with(texts::settings, {{"{limit}", limit}});
+}
+
+std::string guard_text(const std::string& table)
+{
+    return with(texts::guard, {{"{t}", quoted(table)}});
+}
+
+} // namespace holdfast::mysql_store

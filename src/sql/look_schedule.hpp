@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/backoff.hpp"
+#include "core/time.hpp"
+
+#include <cstdint>
+
+namespace holdfast::sql {
+
+// When waiters look for their turn, and holders for waiters, where the database tells nobody. Looks
+// of one locker gather in rounds, so that one statement makes many, and there are not more of them
+// in a second than a server bears.
+class look_schedule {
+public:
+    // Of all looks of a locker, on average at least so far apart: 20,000 in a second.
+    static constexpr core::duration cost = std::chrono::microseconds(50);
+    static constexpr core::duration round = std::chrono::milliseconds(1);
+
+    explicit look_schedule(std::uint64_t jitter_seed) noexcept
+        : jitter_(jitter_seed),
+          phase_(jitter_.between(core::duration(0), round - core::duration(1)))
+    {}
+
+    // When a waiter looks again that has looked now. So many have waited before it since
+    // `moved_at`: the longer nothing has changed, and the more they are, the later.
+    core::time_point for_turn(
+        std::int64_t ahead, core::time_point moved_at, core::time_point now) noexcept;
+    // When a holder looks again for waiters.
+    core::time_point for_others(core::time_point now) noexcept;
+
+private:
+    core::time_point fit(core::duration pause, core::time_point now) noexcept;
+
+    core::jitter jitter_;
+    const core::duration phase_;                // other lockers have other rounds
+    core::time_point free_at_ = core::long_ago; // no earlier look has room
+};
+
+} // namespace holdfast::sql

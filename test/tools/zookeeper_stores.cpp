@@ -1,0 +1,143 @@
+#include "tools/cli.hpp"
+
+#ifdef HOLDFAST_WITH_ZOOKEEPER_SERVERS
+#include "support/zookeeper_servers.hpp"
+#endif
+
+#include <boost/test/unit_test.hpp>
+
+namespace {
+
+using namespace holdfast::test;
+
+constexpr const char* secret = "Tr0ub4dor-secret";
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(cli_stores_in_zookeeper)
+
+BOOST_AUTO_TEST_CASE(bad_stores_in_zookeeper)
+{
+    const std::string store = "zookeeper://127.0.0.1:1,127.0.0.1:2/locks";
+    const auto complains = [](words arguments, const std::string& about,
+                               const words& variables = {}) {
+        const auto result = run_cli(arguments, variables);
+        BOOST_TEST(result.status == 125);
+        BOOST_TEST(has(result.output, about), result.output);
+        BOOST_TEST(!has(result.output, secret), result.output);
+    };
+    const auto run_complains = [&](words options, const std::string& about,
+                                   const words& variables = {}) {
+        options.insert(options.end(), {"run", "job", "--", "true"});
+        complains(options, about, variables);
+    };
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    run_complains({"--store", store, "--fenced"}, "fencing tokens");
+    run_complains({"--store", store, "--first-deployment"}, "for Redis");
+    run_complains({"--store", store, "--sentinel", "s"}, "for Redis");
+    run_complains({"--store", store, "--prefix", "p"}, "path of the URL");
+    run_complains({"--store", store, "--table", "t"}, "--table");
+    run_complains({"--store", store, "--store", store}, "one URI");
+    run_complains({"--store", "zookeeper://h,h/locks"}, "twice");
+    run_complains({"--store", "zookeeper://h:0/locks"}, "port");
+    run_complains({"--store", "zookeeper://h/locks/../other"}, "..");
+    run_complains({"--store", store, "--user", "u"}, "needs a password");
+    run_complains({"--store", store}, "--user", {std::string("HOLDFAST_PASSWORD=") + secret});
+    run_complains({}, "--user", {std::string("HOLDFAST_STORE=zookeeper://u:") + secret + "@h/l"});
+    run_complains({"--store", store, "--acl", "world"}, "scheme:id:permissions");
+    run_complains({"--store", store, "--acl", "auth::cdrwa"}, "auth");
+    run_complains({"--store", "redis://h", "--acl", "world:anyone:r"}, "for ZooKeeper");
+    complains({"release", "--force", "--yes", "--store", store, "job"}, "stop the holder");
+    complains({"inspect", "--store", store, "job"}, "127.0.0.1:2");
+#ifdef HOLDFAST_WITH_TLS
+    run_complains({"--store", store, "--ca-file", "ca.pem"}, "zookeepers");
+    run_complains({"--store", "zookeepers://h", "--ca-file", "/nowhere/ca.pem"}, "/nowhere/ca.pem");
+#endif
+#else
+    run_complains({"--store", store}, "without ZooKeeper");
+    complains({"ping", "--store", store}, "without ZooKeeper");
+#endif
+}
+
+#ifdef HOLDFAST_WITH_ZOOKEEPER_SERVERS
+BOOST_AUTO_TEST_CASE(a_store_in_zookeeper)
+{
+    const zookeeper_servers server({.tick_ms = 2000}); // sessions last up to 40 s
+    const std::string store = "HOLDFAST_STORE=" + server.url("/locks");
+    const words job{"run", "nightly", "--", "sh", "-c", "echo token $HOLDFAST_TOKEN"};
+    const auto run = run_cli(job, {store});
+    BOOST_TEST(run.status == 0, run.output);
+    BOOST_TEST(has(run.output, "token 2"), run.output);
+    // The next server is used if the first one cannot be reached.
+    const auto other = run_cli(
+        job, {"HOLDFAST_STORE=zookeeper://127.0.0.1:1,127.0.0.1:" + std::to_string(server.port())});
+    BOOST_TEST(other.status == 0, other.output);
+    // Times that the servers do not grant to a session.
+    for (const std::string ttl : {"1s", "10m"}) {
+        const auto odd = run_cli({"run", "--ttl", ttl, "nightly", "--", "true"}, {store});
+        BOOST_TEST(odd.status == 0, odd.output);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nodes_in_zookeeper_are_for_those_who_are_named)
+{
+    const zookeeper_servers server({.tick_ms = 2000}); // sessions last up to 40 s
+    const words variables{
+        "HOLDFAST_STORE=" + server.url("/locks"), std::string("HOLDFAST_PASSWORD=") + secret};
+    const words job{"--user", "app", "--acl", "auth::cdrwa", "run", "job", "--", "true"};
+    const auto first = run_cli(job, variables);
+    BOOST_TEST(first.status == 0, first.output);
+    BOOST_TEST(run_cli(job, variables).status == 0);
+    const auto stranger = run_cli({"run", "job", "--", "true"}, {variables.front()});
+    BOOST_TEST(stranger.status == 125);
+    BOOST_TEST(has(stranger.output, "rights"), stranger.output);
+}
+
+BOOST_AUTO_TEST_CASE(locks_in_zookeeper_are_shown)
+{
+    const zookeeper_servers server({.tick_ms = 2000}); // sessions last up to 40 s
+    const words variables{"HOLDFAST_STORE=" + server.url("/locks")};
+    const auto free = run_cli({"inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(free.status == 1, free.output);
+    BOOST_TEST(has(free.output, "free"), free.output);
+
+    child_process holder = hold("jobs/nightly", variables);
+    const auto held = run_cli({"inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(held.status == 0, held.output);
+    for (const std::string& part : {"process " + std::to_string(holder.pid()) + " (holdfast)",
+             std::string("holdfast-cli"), std::string("token")})
+        BOOST_TEST(has(held.output, part), held.output);
+    BOOST_TEST(!has(held.output, "unconfirmed"), held.output);
+    const auto all = run_cli({"list", "jobs/"}, variables);
+    BOOST_TEST(all.status == 0, all.output);
+    BOOST_TEST(has(all.output, "jobs/nightly"), all.output);
+    BOOST_TEST(!has(run_cli({"list", "other"}, variables).output, "nightly"));
+    const auto page = run_cli({"top", "--batch", "--count", "1"}, variables);
+    BOOST_TEST(page.status == 0, page.output);
+    BOOST_TEST(has(page.output, "jobs/nightly"), page.output);
+    const auto json = run_cli({"--json", "inspect", "jobs/nightly"}, variables);
+    BOOST_TEST(has(json.output, "\"held\":true"), json.output);
+    const auto excluded = run_cli({"run", "--try", "jobs/nightly", "--", "true"}, variables);
+    BOOST_TEST(excluded.status == 124, excluded.output);
+}
+
+BOOST_AUTO_TEST_CASE(servers_of_zookeeper_are_pinged)
+{
+    zookeeper_servers servers({.servers = 3});
+    const words variables{"HOLDFAST_STORE=" + servers.url("/locks")};
+    const auto good = run_cli({"ping", "--timeout", "30s"}, variables);
+    BOOST_TEST(good.status == 0, good.output);
+    BOOST_TEST(has(good.output, "3 of 3 nodes connected"), good.output);
+    BOOST_TEST(has(good.output, "answers in"), good.output);
+    const std::size_t leader = servers.leader();
+    servers.kill((leader + 1) % 3); // without an election
+    const auto one_less = run_cli({"ping", "--timeout", "30s"}, variables);
+    BOOST_TEST(one_less.status == 1, one_less.output);
+    BOOST_TEST(has(one_less.output, "2 of 3 nodes connected"), one_less.output);
+    servers.kill(leader); // the last one has no leader
+    const auto no_leader = run_cli({"ping", "--timeout", "30s"}, variables);
+    BOOST_TEST(no_leader.status == 2, no_leader.output);
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
