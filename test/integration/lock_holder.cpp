@@ -12,6 +12,9 @@
 #ifdef HOLDFAST_WITH_POSTGRESQL
 #include <holdfast/postgresql.hpp>
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+#include <holdfast/mysql.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -51,6 +54,16 @@ holdfast::backend store_of(const std::vector<std::string>& urls)
 #ifdef HOLDFAST_WITH_POSTGRESQL
     if (urls.at(0).starts_with("postgresql"))
         return holdfast::postgresql(urls.at(0), {.create_table = true});
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+    if (urls.at(0).starts_with("mysql:")) { // and the host: as root, in the database `shop`
+        holdfast::mysql_options options;
+        options.hosts = {urls.at(0).substr(6)};
+        options.user = "root";
+        options.database = "shop";
+        options.create_table = true;
+        return holdfast::mysql(options);
+    }
 #endif
     return holdfast::redlock({urls.begin(), urls.end()});
 }
