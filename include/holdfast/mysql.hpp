@@ -109,7 +109,8 @@ HOLDFAST_EXPORT backend mysql(mysql_options options);
 /// - The data are in the same server as the table of the locks, in tables of InnoDB.
 /// - The query is the first one of the transaction, which reads and writes after it alone.
 /// - The transaction is `READ COMMITTED`. Under stricter isolation it excludes others just as well,
-///   but it also delays locks whose names are next to that of its own.
+///   but it also delays locks whose names are next to that of its own, and renewals if it is
+///   `SERIALIZABLE`.
 /// - The transaction ends before the lease is released. A holder that releases earlier passes the
 ///   lease on to waiters of its own process, which the query does not keep out.
 /// - The user may `SELECT` and `UPDATE` the table: a row is locked.
