@@ -59,7 +59,7 @@ function(holdfast_control name what)
     target_include_directories(control_${name} BEFORE PRIVATE ${folder}/src ${folder}/test)
     target_compile_options(control_${name} PRIVATE -w)
     set_target_properties(control_${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY_TESTS})
-    target_precompile_headers(control_${name} REUSE_FROM holdfast_model)
+    target_precompile_headers(control_${name} REUSE_FROM holdfast_control_headers)
     target_link_libraries(control_${name} PRIVATE ${holdfast_control_main})
     set(holdfast_controls
         "${holdfast_controls}$<TARGET_FILE:control_${name}>\t${what}${arguments}\n" PARENT_SCOPE)

@@ -1,0 +1,1 @@
+// Nothing: CMake needs a source beside the precompiled headers.
