@@ -29,8 +29,8 @@ struct mysql_tls {
 /// Settings of `mysql()`. Checked by it.
 struct mysql_options {
     /// The servers, 1 to 31: `host`, `host:port`, or the absolute path of a unix socket. The port
-    /// is 3306 by default. An IPv6 address with a port must be in brackets. The first server that
-    /// accepts writes is used.
+    /// is 3306 by default. An IPv6 address must be in brackets. One that accepts writes is used:
+    /// name a primary and its replicas, not several servers that all accept writes.
     std::vector<std::string> hosts{};
     /// The login. 1 to 128 bytes without zero bytes.
     std::string user{};
@@ -91,7 +91,7 @@ struct mysql_options {
 /// servers tell nobody anything, so waiters look for their turn: the first one every 1 to 5 ms,
 /// those behind it less often, and all waiters of a locker together no more than 20,000 times a
 /// second, in statements that read many rows. A holder whose lease lingers looks for waiters every
-/// 10 ms in the same way.
+/// 20 ms in the same way.
 ///
 /// `locker::inspect()` and `list()` tell the locker that holds a lock, but not its process: a row
 /// does not know it, and `lock_owner::client` is empty. `locker::force_release()` tells the holder

@@ -142,7 +142,7 @@ const std::vector<subject>& every_backend()
         {.name = "MariaDB",
             .has_tokens = true,
             .make = in_mysql,
-            .takes_away = false,
+            .tells_losses = false,
             .names_processes = false},
 #endif
     };

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_holder_looks_for_waiters)
 {
     look_schedule looks(1);
     const duration pause = looks.for_others(start) - start;
-    BOOST_TEST((pause >= 7500us && pause <= 11ms));
+    BOOST_TEST((pause >= 15ms && pause <= 21ms));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

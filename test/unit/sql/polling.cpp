@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_holder_finds_waiters_within_milliseconds)
     BOOST_TEST(a.events.empty()); // it was looked at, not renewed
     const auto end = model.rows.at("a").expires_at;
     queue();
-    wait_until([&] { return !a.events.empty(); }, 15ms);
+    wait_until([&] { return !a.events.empty(); }, 25ms);
     BOOST_TEST(a.is_event(event_kind::remote_waiters, 1));
     BOOST_TEST(model.rows.at("a").expires_at == end);
     BOOST_TEST(!a.core.queue().reports_waiters(held));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_goes_before_a_look)
     a.serve();
     BOOST_TEST(a.is_event(event_kind::validity, 1));
     queue();
-    wait_until([&] { return !a.events.empty(); }, 15ms); // and it goes on looking
+    wait_until([&] { return !a.events.empty(); }, 25ms); // and it goes on looking
     BOOST_TEST(a.is_event(event_kind::remote_waiters, 1));
 }
 
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_look_finds_that_the_lease_is_lost)
 {
     watch();
     model.rows.at("a").owner = "stranger";
-    wait_until([&] { return !a.events.empty(); }, 15ms);
+    wait_until([&] { return !a.events.empty(); }, 25ms);
     BOOST_TEST(a.is_event(event_kind::lost, 1));
 }
 
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(after_another_connection_it_looks_again)
     wait_for_statement(a);
     a.database->disconnect(now);
     queue();
-    pass(20ms);
+    pass(30ms);
     BOOST_TEST(a.events.empty());
     a.database->connect(now);
     a.serve();
