@@ -91,7 +91,7 @@ struct mysql_options {
 /// servers tell nobody anything, so waiters look for their turn: the first one every 1 to 5 ms,
 /// those behind it less often, and all waiters of a locker together no more than 20,000 times a
 /// second, in statements that read many rows. A holder whose lease lingers looks for waiters every
-/// 10 ms in the same way.
+/// 20 ms in the same way.
 ///
 /// `locker::inspect()` and `list()` tell the locker that holds a lock, but not its process: a row
 /// does not know it, and `lock_owner::client` is empty. `locker::force_release()` tells the holder
@@ -109,7 +109,8 @@ HOLDFAST_EXPORT backend mysql(mysql_options options);
 /// - The data are in the same server as the table of the locks, in tables of InnoDB.
 /// - The query is the first one of the transaction, which reads and writes after it alone.
 /// - The transaction is `READ COMMITTED`. Under stricter isolation it excludes others just as well,
-///   but it also delays locks whose names are next to that of its own.
+///   but it also delays locks whose names are next to that of its own, and renewals if it is
+///   `SERIALIZABLE`.
 /// - The transaction ends before the lease is released. A holder that releases earlier passes the
 ///   lease on to waiters of its own process, which the query does not keep out.
 /// - The user may `SELECT` and `UPDATE` the table: a row is locked.

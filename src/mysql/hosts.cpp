@@ -38,8 +38,8 @@ server_address parse_host(std::string_view text)
     const auto port = parts.port ? core::port_number(*parts.port) : default_port;
     if (!port)
         reject("a port must be a number from 1 to 65535");
-    return {
-        {.host = std::string(parts.host), .port = *port, .path = {}}, core::host_and_port(parts.host, *port)};
+    return {{.host = std::string(parts.host), .port = *port, .path = {}},
+        core::host_and_port(parts.host, *port)};
 }
 
 } // namespace

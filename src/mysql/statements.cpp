@@ -38,6 +38,8 @@ std::string complete(std::string_view text, std::string_view table)
     const auto of = [](std::string_view what, std::string_view row) {
         return with(what, {{"{places}", texts::places}, {"{x}", row}});
     };
+    const std::string page = std::to_string(sql::most_in_page),
+                      most_told = std::to_string(sql::most_waiters_told);
     return with(text,
         {{"{insert}", texts::insert}, {"{first of h}", of(texts::first, "h")},
             {"{first of s}", of(texts::first, "s")}, {"{next of h}", of(texts::next, "h")},
@@ -46,8 +48,8 @@ std::string complete(std::string_view text, std::string_view table)
             {"{grantable}", texts::grantable}, {"{hands over}", texts::hands_over},
             {"{first of s}", of(texts::first, "s")}, {"{next of s}", of(texts::next, "s")},
             {"{a}", texts::entries}, {"{place}", texts::place}, {"{sights}", texts::sights},
-            {"{held}", texts::held}, {"{without}", texts::without}, {"{page}", std::to_string(sql::most_in_page)},
-            {"{told waiters}", std::to_string(sql::most_waiters_told)}, {"{t}", table}});
+            {"{held}", texts::held}, {"{without}", texts::without}, {"{page}", page},
+            {"{told waiters}", most_told}, {"{t}", table}});
 }
 
 std::string quoted(const std::string& table)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr duration shortest = 1ms, longest = 5ms; // of the first waiter
 constexpr std::int64_t furthest = 99;             // waiters behind it look as often
-constexpr duration others_look = 10ms;
+constexpr duration others_look = 20ms;
 
 } // namespace
 

@@ -22,8 +22,9 @@ struct subject {
     /// end.
     backend (*make)();
 
-    bool inspects = true;   ///< it can tell who holds a lock: `core::backend_core::inspection()`
-    bool takes_away = true; ///< and `locker::force_release()` works
+    bool inspects = true;     ///< it can tell who holds a lock: `core::backend_core::inspection()`
+    bool takes_away = true;   ///< and `locker::force_release()` works
+    bool tells_losses = true; ///< and the holder is told
     bool names_processes = true; ///< it knows the process behind an owner
     bool tells_time_left = true; ///< it knows how long a lock lasts unless it is renewed
 

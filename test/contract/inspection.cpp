@@ -18,7 +18,7 @@ std::vector<subject> backends_that_tell()
 std::vector<subject> backends_that_take_away()
 {
     std::vector<subject> all = backends_that_tell();
-    std::erase_if(all, [](const subject& each) { return !each.takes_away; });
+    std::erase_if(all, [](const subject& each) { return !each.takes_away || !each.tells_losses; });
     return all;
 }
 

@@ -18,6 +18,12 @@
 #include <holdfast/zookeeper.hpp>
 #endif
 
+#ifdef HOLDFAST_WITH_MYSQL
+#include "support/mariadb_server.hpp"
+
+#include <holdfast/mysql.hpp>
+#endif
+
 namespace holdfast::test {
 namespace {
 
@@ -95,6 +101,19 @@ backend in_zookeeper()
 }
 #endif
 
+#ifdef HOLDFAST_WITH_MYSQL
+backend in_mysql()
+{
+    static const mariadb_server server({.settings = {"max_connections=300"}});
+    static const backend store = [] {
+        mysql_options options = server.login();
+        options.create_table = true;
+        return mysql(options);
+    }();
+    return store;
+}
+#endif
+
 } // namespace
 
 // A function, because the cases read the list before main() begins.
@@ -118,6 +137,13 @@ const std::vector<subject>& every_backend()
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
         {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .names_processes = false},
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+        {.name = "MariaDB",
+            .has_tokens = true,
+            .make = in_mysql,
+            .tells_losses = false,
+            .names_processes = false},
 #endif
     };
     return all;

@@ -15,6 +15,9 @@
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include <holdfast/zookeeper.hpp>
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+#include <holdfast/mysql.hpp>
+#endif
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -59,6 +62,16 @@ holdfast::backend store_of(
 #ifdef HOLDFAST_WITH_ZOOKEEPER
     if (urls.at(0).starts_with("zookeeper"))
         return holdfast::zookeeper(urls.at(0), {.session_timeout = ttl});
+#endif
+#ifdef HOLDFAST_WITH_MYSQL
+    if (urls.at(0).starts_with("mysql:")) { // and the host: as root, in the database `shop`
+        holdfast::mysql_options options;
+        options.hosts = {urls.at(0).substr(6)};
+        options.user = "root";
+        options.database = "shop";
+        options.create_table = true;
+        return holdfast::mysql(options);
+    }
 #endif
     return holdfast::redlock({urls.begin(), urls.end()});
 }

@@ -53,8 +53,10 @@ std::variant<sql::answer, sql::failure> sql_model::execute(const sql::statement&
         const sql::entry& e = what.entries[i];
         auto found = what.what == action::want        ? want(what, e)
                      : what.what == action::give_back ? give_back(what, e)
+                     : what.what == action::watch     ? std::optional(watch(e))
                                                       : renew(what, e);
-        if (!found && what.waits) { // it has waited too long for a row: nothing is done
+        if (!found && what.waits &&
+            !passes_over) { // it has waited too long for a row: nothing is done
             rows = before;
             turns_ = told;
             return sql::failure{errc::contended, sql::failure::remedy::pass_over, "lock timeout"};
@@ -153,7 +155,8 @@ bool sql_model::is_locked(const sql::statement& what, const sql::entry& e, bool 
     const auto found = locked.find(std::string(e.resource));
     if (found == locked.end())
         return false;
-    return found->second == lock::row || grants || (!what.waits && what.what != action::renew);
+    return found->second == lock::row || grants ||
+           (!passes_over && !what.waits && what.what != action::renew);
 }
 
 const sql_model::place* sql_model::first_of(const resource& r) const
@@ -270,6 +273,14 @@ std::optional<row> sql_model::renew(const sql::statement& what, const sql::entry
     found.what = finding::renewed;
     found.others_wait = first_of(at->second) != nullptr;
     return found;
+}
+
+row sql_model::watch(const sql::entry& e) const
+{
+    const auto at = rows.find(std::string(e.resource));
+    if (at == rows.end() || at->second.owner != e.owner || at->second.expires_at <= clock)
+        return {.what = finding::lost};
+    return {.what = finding::kept, .others_wait = first_of(at->second) != nullptr};
 }
 
 } // namespace holdfast::test

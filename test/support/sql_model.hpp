@@ -94,6 +94,8 @@ public:
     std::int64_t clock = 1'000'000'000'000; ///< in microseconds since the epoch
     std::map<std::string, resource> rows;
     std::map<std::string, lock> locked;
+    /// As MariaDB does it: no statement waits for a row.
+    bool passes_over = false;
 
 private:
     bool is_locked(const sql::statement& what, const sql::entry& e, bool grants) const;
@@ -103,6 +105,7 @@ private:
     std::optional<sql::row> want(const sql::statement& what, const sql::entry& e);
     std::optional<sql::row> give_back(const sql::statement& what, const sql::entry& e);
     std::optional<sql::row> renew(const sql::statement& what, const sql::entry& e);
+    sql::row watch(const sql::entry& e) const;
 
     sql::sight sight_of(const std::string& name, const resource& r) const;
     sql::reply page(const sql::question& what) const;

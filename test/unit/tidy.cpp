@@ -28,7 +28,7 @@ const names values{"error", "inspect", "options", "resource", "release_outcome",
     "stream_layer", "version", "detail/batch_ending", "detail/export", "events", "histogram",
     "metrics", "tracing"};
 const names backend_values{"endpoint", "redlock", "redis", "memory", "tls", "etcd", "postgresql",
-    "zookeeper"};
+    "zookeeper", "mysql"};
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
@@ -74,6 +74,7 @@ const std::vector<folder_rule> folder_rules{
     {"src/zookeeper/", {"zookeeper", "zookeeper/wire", "core"}, true, {"zookeeper"}, no_threads},
     {"src/sql/", {"sql", "core"}, true, {}, no_threads},
     {"src/postgresql/", {"postgresql", "sql", "core"}, true, {"postgresql"}, no_threads},
+    {"src/mysql/", {"mysql", "sql", "core"}, true, {"mysql"}, no_threads},
     // Its settings are shared by lockers in several threads, so it may use a mutex.
     {"src/tls/", {"tls", "core"}, true, {"tls"},
         {"random", "thread", "condition_variable", "atomic"}},

@@ -8,35 +8,11 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(postgresql_troubles)
 
-// Some processes pass a critical section; meanwhile there is trouble.
 template <class Trouble>
 void pass_during(Trouble trouble)
 {
     postgres_server server;
-    scene s(store_in(server), 3);
-    critical_section section;
-    std::vector<task> all;
-    bool over = false;
-    const auto pass = [](critical_section& where, holdfast::lock lock, bool& end) -> task {
-        while (!end)
-            co_await where.pass(lock, 1);
-    };
-    all.push_back(
-        [](Trouble what, postgres_server& in, critical_section& where, bool& end) -> task {
-            while (where.passed < 10)
-                co_await pause(1ms);
-            co_await what(in);
-            const int before = where.passed;
-            while (where.passed < before + 10)
-                co_await pause(1ms);
-            end = true;
-        }(trouble, server, section, over));
-    for (std::size_t i = 0; i < 3; ++i)
-        all.push_back(pass(section, s.lock(i, brief(20s)), over));
-    run(s.io, std::move(all));
-    BOOST_TEST(
-        s.locker(0).stats().lost + s.locker(1).stats().lost + s.locker(2).stats().lost == 0u);
-    s.finish();
+    pass_during(store_in(server), server, trouble);
     BOOST_TEST(used_rows(server) == "0");
 }
 

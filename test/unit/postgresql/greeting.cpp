@@ -1,5 +1,5 @@
 #include "postgresql/session.hpp"
-#include "unit/postgresql/table.hpp"
+#include "unit/sql/table.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -17,7 +17,7 @@ using remedy = sql::failure::remedy;
 namespace {
 
 // A session, and a server whose answers the test writes.
-struct conversation : session_owner {
+struct conversation : sql::session_owner {
     void on_ready(std::int64_t shown, core::time_point since, core::time_point) override
     {
         clock = shown;

@@ -62,13 +62,6 @@ BOOST_AUTO_TEST_CASE(a_failed_connection_tells_its_reason_in_any_language)
     BOOST_TEST((connection_failure_of("").reason == errc::unreachable));
 }
 
-BOOST_AUTO_TEST_CASE(texts_become_one_short_line)
-{
-    BOOST_TEST(one_line("a\tb\nc") == "a b");
-    BOOST_TEST(one_line(std::string(1000, 'x')).size() == 200u);
-    BOOST_TEST(one_line("").empty());
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "unit/sql/world.hpp"
 
+#include <algorithm>
 #include <array>
 
 using namespace holdfast;
@@ -98,6 +99,44 @@ BOOST_AUTO_TEST_CASE(a_statement_that_comes_late_by_the_clock_of_the_database_is
     BOOST_TEST(a.sends(action::want, 1));
     a.serve();
     BOOST_TEST(a.is_event(event_kind::granted, 1));
+}
+
+// One entry is blocked, although locked rows are passed over: an index entry near it is locked. It
+// is found by halves, and does not stop the others.
+BOOST_AUTO_TEST_CASE(an_entry_that_blocks_its_statement_does_not_stop_others)
+{
+    constexpr std::uint64_t bad = 11;
+    for (std::uint64_t i = 1; i <= 16; ++i)
+        a.ask(i, "r" + std::to_string(i));
+    std::size_t granted = 0;
+    int statements = 0;
+    const sql::failure blocked{errc::contended, sql::failure::remedy::pass_over, "blocked"};
+    for (int i = 0; i < 200 && granted < 15; ++i) {
+        a.settle();
+        granted += a.events.size();
+        a.events.clear();
+        if (!a.database->under_way()) {
+            pass(1ms);
+            continue;
+        }
+        ++statements;
+        const sql::statement sent = a.database->under_way()->get();
+        const bool has_bad = std::any_of(sent.entries.begin(), sent.entries.end(),
+            [](const sql::entry& e) { return e.resource == "r" + std::to_string(bad); });
+        if (has_bad) {
+            a.database->refuse(blocked, now);
+        } else {
+            a.database->execute();
+            a.database->answer(now);
+        }
+    }
+    BOOST_TEST(granted == 15u);
+    BOOST_TEST(statements < 40);
+    BOOST_TEST(!model.rows.contains("r11"));
+    for (int i = 0; i < 100 && !a.database->under_way(); ++i)
+        pass(1ms);
+    a.serve(); // it is not blocked any more
+    BOOST_TEST(model.rows.contains("r11"));
 }
 
 BOOST_AUTO_TEST_CASE(a_locked_row_is_passed_over_and_others_are_granted)

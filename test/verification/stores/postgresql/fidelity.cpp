@@ -3,6 +3,7 @@
 
 #include "postgresql/encoding.hpp"
 #include "postgresql/statements.hpp"
+#include "sql/reading.hpp"
 #include "support/postgres_server.hpp"
 #include "support/sql_model.hpp"
 #include "verification/simulation/dice.hpp"
@@ -33,7 +34,7 @@ struct finish {
     void operator()(PGresult* each) const noexcept { ::PQclear(each); }
 };
 
-class rows_of final : public postgresql_store::result {
+class rows_of final : public sql::result {
 public:
     explicit rows_of(const PGresult* found) : found_(found) {}
 
@@ -72,8 +73,7 @@ public:
             query(texts_.of(what.what, what.waits), postgresql_store::parameters_of(what));
         if (!found)
             return sql::failure{errc::contended, sql::failure::remedy::pass_over, ""};
-        const auto read =
-            postgresql_store::answer_in(what.what, what.entries.size(), rows_of(found.get()));
+        const auto read = sql::answer_in(what.what, what.entries.size(), rows_of(found.get()));
         BOOST_REQUIRE(read.has_value());
         return *read;
     }
@@ -83,7 +83,7 @@ public:
             query(texts_.of(what.what, what.waits), postgresql_store::parameters_of(what));
         if (!found)
             return sql::failure{errc::contended, sql::failure::remedy::pass_over, ""};
-        const auto read = postgresql_store::reply_in(what.what, rows_of(found.get()));
+        const auto read = sql::reply_in(what.what, rows_of(found.get()));
         BOOST_REQUIRE(read.has_value());
         return *read;
     }
@@ -176,6 +176,7 @@ void compare(const sql::answer& real, const sql::answer& model, std::size_t entr
         const sql::row& m = model.rows[r.entry];
         BOOST_REQUIRE((r.what == m.what));
         BOOST_REQUIRE(r.ahead == m.ahead);
+        BOOST_REQUIRE(r.others_wait == m.others_wait);
         if (r.what == finding::queued || r.what == finding::refused)
             BOOST_REQUIRE((r.free_in > 30min) == (m.free_in > 30min));
     }

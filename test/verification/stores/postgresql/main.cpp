@@ -2,8 +2,8 @@
 // them. run_program() says which options there are, and what is printed. One more: --forgets, with
 // fail-overs to standbys that are behind, which break locks.
 
-#include "verification/stores/postgresql/postgresql_world.hpp"
 #include "verification/stores/program.hpp"
+#include "verification/stores/sql/sql_world.hpp"
 
 namespace po = boost::program_options;
 
@@ -15,7 +15,7 @@ int main(int argc, char** argv)
     return holdfast::store_simulation::run_program(
         argc, argv, "simulate_postgresql",
         [&forgets](std::uint64_t seed) {
-            return holdfast::postgresql_simulation::simulate(seed, forgets);
+            return holdfast::sql_simulation::simulate(seed, {.forgets = forgets});
         },
         more);
 }

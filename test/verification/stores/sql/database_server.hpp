@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace holdfast::postgresql_simulation {
+namespace holdfast::sql_simulation {
 
 using namespace std::chrono_literals;
 using core::duration;
@@ -121,4 +121,4 @@ private:
     time_point last_delivery_{};
 };
 
-} // namespace holdfast::postgresql_simulation
+} // namespace holdfast::sql_simulation

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "postgresql/result.hpp"
+#include "sql/result.hpp"
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace holdfast::test {
 
 /// Rows that a query has returned.
-class table final : public postgresql_store::result {
+class table final : public sql::result {
 public:
     explicit table(std::size_t columns, std::vector<std::vector<std::string>> all = {})
         : columns_(columns),

@@ -1,9 +1,9 @@
-#include "verification/stores/postgresql/database_server.hpp"
+#include "verification/stores/sql/database_server.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace holdfast::postgresql_simulation {
+namespace holdfast::sql_simulation {
 
 namespace {
 
@@ -207,4 +207,4 @@ void connection::disconnect()
     });
 }
 
-} // namespace holdfast::postgresql_simulation
+} // namespace holdfast::sql_simulation

@@ -1,17 +1,17 @@
-#include "verification/stores/postgresql/client.hpp"
+#include "verification/stores/sql/client.hpp"
 
 #include <memory>
 #include <utility>
 
-namespace holdfast::postgresql_simulation {
+namespace holdfast::sql_simulation {
 
 client::client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
-    database_server& server, std::function<void()> on_executed)
+    database_server& server, bool told, std::function<void()> on_executed)
     : store_simulation::client(w, judge, p, {.clock_error = 0.003, .renewing = 0.5}),
       world_(w),
       server_(server),
       channel_("c" + std::to_string(p.number)),
-      connection_(new connection(w, server, runs(), channel_, w.random.chance(0.8))),
+      connection_(new connection(w, server, runs(), channel_, told)),
       core_({.about = {.name = "sql"}, .request_timeout = {}},
           std::unique_ptr<sql::database>(connection_), w.random.bits())
 {
@@ -43,4 +43,4 @@ void client::check()
     }
 }
 
-} // namespace holdfast::postgresql_simulation
+} // namespace holdfast::sql_simulation

@@ -2,18 +2,18 @@
 
 #include "sql/lock_core.hpp"
 #include "verification/stores/client.hpp"
-#include "verification/stores/postgresql/database_server.hpp"
+#include "verification/stores/sql/database_server.hpp"
 
 #include <functional>
 #include <string>
 
-namespace holdfast::postgresql_simulation {
+namespace holdfast::sql_simulation {
 
-// A process that keeps its locks in a table of PostgreSQL.
+// A process that keeps its locks in a table of a database. `told`: its waiters, of their turn.
 class client final : public store_simulation::client {
 public:
     client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
-        database_server& server, std::function<void()> on_executed);
+        database_server& server, bool told, std::function<void()> on_executed);
 
     void begin() override;
     core::backend_core& store() noexcept override { return core_; }
@@ -31,4 +31,4 @@ private:
     sql::lock_core core_;
 };
 
-} // namespace holdfast::postgresql_simulation
+} // namespace holdfast::sql_simulation

@@ -1,29 +1,32 @@
-#include "verification/stores/postgresql/postgresql_world.hpp"
+#include "verification/stores/sql/sql_world.hpp"
 
 #include "verification/stores/environment.hpp"
-#include "verification/stores/postgresql/client.hpp"
+#include "verification/stores/sql/client.hpp"
 
 #include <deque>
 
-namespace holdfast::postgresql_simulation {
+namespace holdfast::sql_simulation {
 
 namespace {
 
 // Some processes that use a database.
-class postgresql_world final : public store_simulation::environment {
+class sql_world final : public store_simulation::environment {
 public:
-    postgresql_world(std::uint64_t seed, bool forgets)
+    sql_world(std::uint64_t seed, const world_settings& settings)
         : environment(seed, 4),
-          forgets_(forgets),
+          settings_(settings),
           server_(w)
-    {}
+    {
+        server_.model.passes_over = settings.passes_over;
+    }
 
 private:
     duration choose_ttl() override { return w.random.of_any_size(1s, 10s); }
 
     store_simulation::client& add_client(const store_simulation::client_params& p) override
     {
-        return all_.emplace_back(w, judge, p, server_, [this] { tell_turns(); });
+        return all_.emplace_back(
+            w, judge, p, server_, w.random.chance(settings_.told), [this] { tell_turns(); });
     }
 
     void begin_faults() override
@@ -42,7 +45,7 @@ private:
     void begin_events() override
     {
         repeat(10ms, 10s, [this] { lock_a_row(); });
-        if (forgets_)
+        if (settings_.forgets)
             forget_later();
     }
     void end_faults() override { server_.trouble = {}; }
@@ -96,16 +99,16 @@ private:
         });
     }
 
-    const bool forgets_;
+    const world_settings settings_;
     database_server server_;
     std::deque<client> all_;
 };
 
 } // namespace
 
-store_simulation::result simulate(std::uint64_t seed, bool forgets)
+store_simulation::result simulate(std::uint64_t seed, const world_settings& settings)
 {
-    return postgresql_world(seed, forgets).run();
+    return sql_world(seed, settings).run();
 }
 
-} // namespace holdfast::postgresql_simulation
+} // namespace holdfast::sql_simulation

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "support/call.hpp"
+#include "support/run.hpp"
+
+#include <holdfast/holdfast.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::test {
+
+inline lock_options brief(std::chrono::milliseconds ttl = 3s)
+{
+    lock_options options;
+    options.ttl = ttl;
+    return options;
+}
+
+/// A lock in which many can try to be at once, to see that none is.
+struct critical_section {
+    int inside = 0, passed = 0;
+    std::uint64_t last_token = 0;
+
+    task pass(holdfast::lock lock, int times, steady::duration work = 1ms)
+    {
+        for (int i = 0; i < times; ++i) {
+            lease held = co_await lock.acquire(forever);
+            BOOST_TEST(inside == 0);
+            ++inside;
+            BOOST_TEST(held.fence().value_or(0) > last_token);
+            last_token = held.fence().value_or(0);
+            co_await pause(work);
+            BOOST_TEST(held.held());
+            --inside;
+            ++passed;
+            co_await held.release();
+        }
+    }
+};
+
+/// Some processes pass a critical section; meanwhile there is trouble: `what(server)`.
+template <class Trouble, class Server>
+void pass_during(const backend& store, Server& server, Trouble what)
+{
+    scene s(store, 3);
+    critical_section section;
+    std::vector<task> all;
+    bool over = false;
+    const auto pass = [](critical_section& where, holdfast::lock lock, bool& end) -> task {
+        while (!end)
+            co_await where.pass(lock, 1);
+    };
+    all.push_back([](Trouble trouble, Server& in, critical_section& where, bool& end) -> task {
+        while (where.passed < 10)
+            co_await pause(1ms);
+        co_await trouble(in);
+        const int before = where.passed;
+        while (where.passed < before + 10)
+            co_await pause(1ms);
+        end = true;
+    }(what, server, section, over));
+    for (std::size_t i = 0; i < 3; ++i)
+        all.push_back(pass(section, s.lock(i, brief(20s)), over));
+    run(s.io, std::move(all));
+    BOOST_TEST(
+        s.locker(0).stats().lost + s.locker(1).stats().lost + s.locker(2).stats().lost == 0u);
+    s.finish();
+}
+
+/// What becomes of a locker with such settings.
+struct attempt {
+    error_code error;
+    std::string nodes; ///< what is told of the servers
+};
+
+/// Locks, waits and releases once.
+inline attempt try_with(const backend& store)
+{
+    scene s(store, 2);
+    attempt made;
+    run(s.io, [](scene& all, attempt& to) -> task {
+        auto [failed, held] = co_await all.lock(0).acquire(6s, no_throw);
+        to.error = failed;
+        if (failed)
+            co_return;
+        call<lease> waits;
+        all.lock(1).acquire(forever, waits.token());
+        co_await pause(300ms);
+        co_await held.release();
+        while (!waits.done())
+            co_await pause(1ms);
+        to.error = waits.error();
+        waits.result<lease>() = lease();
+    }(s, made));
+    made.nodes = describe_nodes(s.locker().stats());
+    BOOST_TEST(made.nodes.find("secret") == std::string::npos, made.nodes);
+    s.finish();
+    return made;
+}
+
+} // namespace holdfast::test

@@ -1,0 +1,290 @@
+#include "mysql/session.hpp"
+#include "unit/sql/table.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::mysql_store;
+using holdfast::test::table;
+using remedy = sql::failure::remedy;
+
+namespace {
+
+const std::string keys = "guard.resource,guard.token,guard.token_end,PRIMARY.resource";
+
+// A session, and a server whose answers the test writes.
+struct conversation : sql::session_owner {
+    void on_ready(std::int64_t shown, core::time_point since, core::time_point) override
+    {
+        clock = shown;
+        asked = since;
+        ++ready;
+    }
+    void on_answer(const sql::answer& what, core::time_point) override { answer = what; }
+    void on_reply(const sql::reply& what, core::time_point) override { replied = what; }
+    void on_failure(const sql::failure& why, core::time_point) override { failed = why; }
+    void on_turn(std::string_view, sql::token_block, core::time_point) override {}
+    void on_waiters(std::string_view) override {}
+    void on_taken(std::string_view, std::string_view, core::time_point) override {}
+    void on_told(std::string_view) override {}
+
+    std::string next()
+    {
+        auto found = s.next_query(now);
+        BOOST_REQUIRE(found.has_value());
+        return *found;
+    }
+    void end() { s.on_end(now); }
+    void begin()
+    {
+        s.begin();
+        BOOST_TEST(next().find("time_zone = '+00:00'") != std::string::npos);
+        end();
+    }
+    struct told_facts {
+        std::string read_only = "0", asynchronous = "0", longest = "16777216", there = "1",
+                    key = keys, engine = "InnoDB", clock = "5000";
+    };
+    void tell_facts(const told_facts& f)
+    {
+        BOOST_TEST(next().find("@@global.read_only") != std::string::npos);
+        s.on_result(table(
+            7, {{f.read_only, f.asynchronous, f.longest, f.there, f.key, f.engine, f.clock}}));
+        end();
+    }
+    void greet()
+    {
+        begin();
+        tell_facts({});
+        BOOST_TEST(next().find("INSERT INTO `holdfast_locks`") != std::string::npos);
+        s.on_result(table(8));
+        end();
+    }
+
+    session_settings settings{.table = "holdfast_locks", .longest_statement = 2s};
+    statements texts{"holdfast_locks"};
+    session s{settings, texts, *this};
+    core::time_point now{100s};
+    std::int64_t clock = 0;
+    core::time_point asked{};
+    int ready = 0;
+    std::optional<sql::answer> answer;
+    std::optional<sql::reply> replied;
+    std::optional<sql::failure> failed;
+};
+
+constexpr std::array one_entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
+const sql::statement renewal{.what = sql::action::renew, .entries = one_entry};
+
+BOOST_FIXTURE_TEST_SUITE(mysql_greeting, conversation)
+
+BOOST_AUTO_TEST_CASE(a_server_is_greeted_and_statements_are_answered)
+{
+    greet();
+    BOOST_TEST(ready == 1);
+    BOOST_TEST(clock == 5000);
+    BOOST_TEST((asked == now));
+    BOOST_TEST(s.is_ready());
+    for (int i = 0; i < 2; ++i) {
+        s.send(renewal);
+        BOOST_TEST(!s.is_ready());
+        BOOST_TEST(next() == texts.of(renewal));
+        s.on_result(table(2, {{"1", "k"}}));
+        end();
+        BOOST_REQUIRE(answer.has_value());
+        BOOST_TEST(answer->rows.size() == 1u);
+        answer.reset();
+        BOOST_TEST(s.is_ready());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(servers_that_cannot_be_used_are_told)
+{
+    const auto refusal = [this](const told_facts& facts) {
+        failed.reset();
+        begin();
+        tell_facts(facts);
+        BOOST_REQUIRE(failed.has_value());
+        BOOST_TEST((failed->reason == errc::misconfigured_node));
+        BOOST_TEST((failed->what == remedy::reconnect));
+        BOOST_TEST(!s.has_query());
+        return failed->text;
+    };
+    const auto says = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    BOOST_TEST(says(refusal({.read_only = "1"}), "read-only"));
+    BOOST_TEST(says(refusal({.asynchronous = "1"}), "innodb_flush_log_at_trx_commit"));
+    BOOST_TEST(says(refusal({.longest = "4194304"}), "max_allowed_packet"));
+    BOOST_TEST(says(refusal({.there = "0"}), "no table holdfast_locks"));
+    BOOST_TEST(says(refusal({.key = "PRIMARY.resource"}), "UNIQUE KEY guard"));
+    BOOST_TEST(says(refusal({.key = ""}), "UNIQUE KEY guard"));
+    BOOST_TEST(says(refusal({.engine = "Aria"}), "InnoDB"));
+    BOOST_TEST(ready == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_order_of_the_indices_does_not_matter)
+{
+    begin();
+    tell_facts({.key = "PRIMARY.resource,guard.resource,guard.token,guard.token_end"});
+    BOOST_TEST(s.has_query());
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_commits_may_be_allowed)
+{
+    settings.allow_asynchronous_commit = true;
+    begin();
+    tell_facts({.asynchronous = "1"});
+    BOOST_TEST(!failed.has_value());
+    BOOST_TEST(s.has_query());
+}
+
+BOOST_AUTO_TEST_CASE(the_table_is_made_on_request_once)
+{
+    settings.create_table = true;
+    for (const bool works : {true, false}) {
+        failed.reset();
+        begin();
+        tell_facts({.there = "0", .key = "", .engine = ""});
+        BOOST_TEST(next().starts_with("CREATE TABLE"));
+        if (!works)
+            s.on_error(1142, "CREATE command denied to user");
+        end();
+        tell_facts(works ? told_facts{} : told_facts{.there = "0"});
+        BOOST_TEST(failed.has_value() != works);
+        BOOST_TEST(s.has_query() == works);
+        if (failed)
+            BOOST_TEST(failed->text.find("CREATE command denied") != std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(missing_rights_end_the_greeting)
+{
+    begin();
+    tell_facts({});
+    next();
+    s.on_error(1142, "INSERT command denied to user");
+    end();
+    BOOST_REQUIRE(failed.has_value());
+    BOOST_TEST((failed->reason == errc::permission_denied));
+    BOOST_TEST((failed->what == remedy::reconnect));
+}
+
+BOOST_AUTO_TEST_CASE(a_statement_that_fails_leaves_the_session_ready)
+{
+    greet();
+    s.send(renewal);
+    next();
+    s.on_error(1213, "Deadlock found when trying to get lock; try restarting transaction");
+    end();
+    BOOST_REQUIRE(failed.has_value());
+    BOOST_TEST((failed->what == remedy::pass_over));
+    BOOST_TEST(failed->text.starts_with("1213: Deadlock"));
+    BOOST_TEST(s.is_ready());
+    BOOST_TEST(!answer.has_value());
+}
+
+// It may have been executed. Its result does not count as that of the next one.
+BOOST_AUTO_TEST_CASE(an_error_after_a_result_counts)
+{
+    greet();
+    s.send(renewal);
+    next();
+    s.on_result(table(2, {{"1", "k"}}));
+    s.on_error(1317, "Query execution was interrupted");
+    end();
+    BOOST_TEST((failed.value().what == remedy::later));
+    BOOST_TEST(!answer.has_value());
+    s.send(renewal);
+    next();
+    end(); // without a result
+    BOOST_TEST((failed->reason == errc::protocol_error));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_is_none_ends_the_session)
+{
+    for (const bool empty : {true, false}) {
+        failed.reset();
+        greet();
+        s.send(renewal);
+        next();
+        if (!empty)
+            s.on_result(table(5, {{"1", "2", "3", "4", "5"}}));
+        end();
+        BOOST_REQUIRE(failed.has_value());
+        BOOST_TEST((failed->reason == errc::protocol_error));
+        BOOST_TEST(!s.is_ready());
+    }
+    failed.reset();
+    begin();
+    next();
+    s.on_result(table(7, {{"0", "0", "many", "1", keys, "InnoDB", "1"}}));
+    end();
+    BOOST_TEST((failed.value().reason == errc::protocol_error));
+}
+
+// Most looks for the turn are in vain.
+BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
+{
+    const std::vector<std::string> refused{"1", "r", "500", "", "", "", "9", ""},
+        locked{"1", "l", "500", "", "", "", "", ""}, granted{"1", "g", "500", "7", "8", "", "", ""};
+    const sql::statement want{.what = sql::action::want, .entries = one_entry};
+    greet();
+    s.send(want);
+    BOOST_TEST(next() == texts.look_of(want));
+    s.on_result(table(8, {refused}));
+    end();
+    BOOST_TEST((answer.value().rows.at(0).what == sql::finding::refused));
+    BOOST_TEST(s.is_ready());
+
+    answer.reset();
+    s.send(want);
+    next();
+    s.on_result(table(8, {locked}));
+    end();
+    BOOST_TEST(!answer.has_value());
+    BOOST_TEST(next() == texts.of(want));
+    s.on_result(table(8, {granted}));
+    end();
+    BOOST_TEST((answer.value().rows.at(0).what == sql::finding::granted));
+
+    s.send(want);
+    next();
+    s.on_error(1317, "Query execution was interrupted");
+    end();
+    BOOST_TEST((failed.value().what == remedy::later));
+    BOOST_TEST(s.is_ready());
+
+    std::array queued = one_entry;
+    queued[0].queues = true;
+    const sql::statement writes{.what = sql::action::want, .entries = queued};
+    s.send(writes);
+    BOOST_TEST(next() == texts.of(writes));
+}
+
+BOOST_AUTO_TEST_CASE(questions_are_answered)
+{
+    greet();
+    s.ask({.what = sql::question::kind::look, .resource = "r"});
+    BOOST_TEST(!s.is_ready());
+    BOOST_TEST(next().find("x'72'") != std::string::npos);
+    s.on_result(table(7));
+    end();
+    BOOST_REQUIRE(replied.has_value());
+    BOOST_TEST(s.is_ready());
+    s.ask({.what = sql::question::kind::tell, .owner = "A", .address = "c"});
+    BOOST_TEST(next() == "SELECT 1");
+    s.on_result(table(1, {{"1"}}));
+    end();
+    BOOST_TEST(s.is_ready());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace

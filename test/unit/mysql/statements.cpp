@@ -1,0 +1,110 @@
+#include "mysql/statements.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace holdfast;
+using namespace holdfast::mysql_store;
+using sql::action;
+using kind = sql::question::kind;
+
+namespace {
+
+const statements texts("locks.mine");
+
+bool has(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+BOOST_AUTO_TEST_SUITE(mysql_statements)
+
+BOOST_AUTO_TEST_CASE(entries_are_a_list_in_the_order_of_their_resources)
+{
+    const std::array entries{
+        sql::entry{.resource = "b'\\;", .owner = "A", .ttl = 2s, .queues = true},
+        sql::entry{.resource = std::string_view("\0\xff", 2), .owner = "B'", .ttl = 1500us}};
+    const std::string text = texts.of({.what = action::want, .not_after = 77, .entries = entries});
+    BOOST_TEST(
+        has(text, R"(@hf_all = '[[2,"00ff","4227",1500,0],[1,"62275c3b","41",2000000,1]]')"));
+    BOOST_TEST(has(text, "@hf_until = 77;"));
+    BOOST_TEST(has(texts.of({.what = action::want}), "@hf_all = '[]'"));
+}
+
+// Whatever callers give: no quote, and no end of a command, is theirs.
+BOOST_AUTO_TEST_CASE(what_callers_give_is_written_as_digits)
+{
+    const std::string bad = "x'; DROP TABLE t; -- \\\"\n\x80`";
+    const std::array entries{sql::entry{.resource = bad, .owner = bad, .ttl = 1s}};
+    const std::array harmless{sql::entry{.resource = "x", .owner = "x", .ttl = 1s}};
+    const auto frame = [](std::string text) { // without letters and digits
+        std::erase_if(text, [](unsigned char c) { return std::isalnum(c) != 0; });
+        return text;
+    };
+    for (const action what : {action::give_back, action::renew, action::watch, action::want})
+        BOOST_TEST(frame(texts.of({.what = what, .entries = entries})) ==
+                   frame(texts.of({.what = what, .entries = harmless})));
+    for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
+        BOOST_TEST(
+            frame(texts.of(
+                {.what = what, .resource = bad, .end = bad, .owner = bad, .address = bad})) ==
+            frame(texts.of(
+                {.what = what, .resource = "x", .end = "x", .owner = "x", .address = "x"})));
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_complete)
+{
+    std::vector<std::string> all{
+        texts.facts(), texts.create(), settings_text(1500ms), guard_text("locks.mine")};
+    for (const action what : {action::give_back, action::renew, action::watch, action::want})
+        all.push_back(texts.of({.what = what}));
+    for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
+        all.push_back(texts.of(sql::question{.what = what}));
+    for (const std::string& each : all) {
+        BOOST_TEST(!has(each, "{"), each);
+        BOOST_TEST(!has(each, "}"), each);
+    }
+    BOOST_TEST(has(texts.create(), "`locks`.`mine`"));
+    BOOST_TEST(has(texts.facts(), "TABLE_SCHEMA = 'locks'"));
+    BOOST_TEST(has(statements("mine").facts(), "TABLE_SCHEMA = DATABASE()"));
+    BOOST_TEST(has(settings_text(1500ms), "max_statement_time = 1.5"));
+}
+
+// A statement that waits for rows could block another one crosswise.
+BOOST_AUTO_TEST_CASE(no_statement_waits_for_rows)
+{
+    for (const action what : {action::give_back, action::renew, action::want}) {
+        std::string text = texts.of({.what = what});
+        std::size_t locking = 0, passing = 0;
+        for (auto at = text.find("FOR UPDATE"); at != text.npos;
+             at = text.find("FOR UPDATE", at + 1))
+            ++locking;
+        for (auto at = text.find("FOR UPDATE SKIP LOCKED"); at != text.npos;
+             at = text.find("FOR UPDATE SKIP LOCKED", at + 1))
+            ++passing;
+        BOOST_TEST(locking > 0u);
+        BOOST_TEST(locking == passing);
+    }
+    for (const std::string& text :
+        {texts.of({.what = action::watch}), texts.look_of({.what = action::want})}) {
+        BOOST_TEST(!has(text, "FOR UPDATE"));
+        BOOST_TEST(!has(text, "INSERT"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_guard_has_three_parameters)
+{
+    const std::string text = guard_text("locks.mine");
+    BOOST_TEST(std::count(text.begin(), text.end(), '?') == 3);
+    BOOST_TEST(has(text, "`locks`.`mine` g FORCE INDEX (guard)"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
