@@ -13,6 +13,7 @@
 #include <holdfast/zookeeper.hpp>
 #endif
 
+#include <chrono>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -47,7 +48,8 @@ holdfast::backend postgresql_at([[maybe_unused]] const std::string& url)
 holdfast::backend zookeeper_at([[maybe_unused]] const std::string& url)
 {
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-    return holdfast::zookeeper(url);
+    // As long as the ttl of the leases that are held: it bounds their validity.
+    return holdfast::zookeeper(url, {.session_timeout = std::chrono::seconds(30)});
 #else
     throw std::invalid_argument("built without ZooKeeper");
 #endif

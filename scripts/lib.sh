@@ -67,7 +67,8 @@ with_clang=no
 
 # A script that needs other packages adds them.
 more_packages=()
-# Of servers for the tests, without services: libmariadb, and what runs ZooKeeper.
+# Packages with servers of ZooKeeper and MariaDB, and what the build needs for them. They have no
+# services.
 # shellcheck disable=SC2034
 zookeeper_packages=(default-jre-headless libzookeeper-java libslf4j-java)
 # shellcheck disable=SC2034

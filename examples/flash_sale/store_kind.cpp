@@ -15,7 +15,9 @@
 #endif
 
 #include <array>
+#include <cstddef>
 #include <stdexcept>
+#include <vector>
 
 namespace flash_sale {
 namespace {

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(nodes_in_zookeeper_are_for_those_who_are_named)
     BOOST_TEST(run_cli(job, variables).status == 0);
     const auto stranger = run_cli({"run", "job", "--", "true"}, {variables.front()});
     BOOST_TEST(stranger.status == 125);
-    BOOST_TEST(has(stranger.output, "rights"), stranger.output);
+    BOOST_TEST(has(stranger.output, "forbid"), stranger.output);
 }
 
 BOOST_AUTO_TEST_CASE(locks_in_zookeeper_are_shown)
