@@ -112,15 +112,15 @@ BOOST_AUTO_TEST_CASE(names_of_any_bytes_are_different_locks)
 {
     const zookeeper_servers servers;
     scene s(store_in(servers));
-    run(s.io, [](holdfast::locker& locker) -> task {
+    const std::vector<std::string> names{
+        "a/b", "a%2Fb", ".", "..", "zookeeper", "\xff\x01\n", "_s_1", "\u00e9"};
+    run(s.io, [](holdfast::locker& locker, const std::vector<std::string>& all_names) -> task {
         std::vector<lease> all;
-        for (const std::string name : {std::string("a/b"), std::string("a%2Fb"), std::string("."),
-                 std::string(".."), std::string("zookeeper"), std::string("\xff\x01\n"),
-                 std::string("_s_1"), std::string("\u00e9")}) {
+        for (const std::string& name : all_names) {
             all.push_back(co_await holdfast::lock(locker, name).try_acquire());
             BOOST_TEST(all.back().held(), name);
         }
-    }(s.locker()));
+    }(s.locker(), names));
     s.finish();
 }
 
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_of_locks_is_kept_by_one_heartbeat)
         for (std::size_t i = 0; i < crowd; ++i)
             holdfast::lock(locker, "crowd:" + std::to_string(i), lasting(10s))
                 .acquire(forever, [&, i](error_code ec, lease got) {
-                    failed += ec ? 1 : 0;
+                    failed += ec ? 1u : 0u;
                     all[i] = std::move(got);
                     --open;
                 });
