@@ -107,7 +107,8 @@ std::int32_t zookeeper_tree::check(zookeeper_change& c, const wire::request& r) 
     default:
         return wire::code::unimplemented;
     }
-    if (!is_valid(c.path))
+    // Here, the servers check only the path of a change.
+    if (c.what == wire::operation::set_data ? !is_valid(c.path) : c.path.find('/') == c.path.npos)
         return wire::code::bad_arguments;
     const auto at = nodes_.find(c.path);
     if (at == nodes_.end())

@@ -76,6 +76,7 @@ void connection::connect(std::string_view record)
     now_ = stage::connects;
     if (r->session == 0)
         return server_.begin_session(*this, timeout_ms_);
+    server_.close_older(r->session); // even if it is not proved
     if (r->password != password_of(r->session)) {
         session_ = r->session;
         return begin(false);
@@ -123,8 +124,13 @@ void connection::answer_reads()
         } else if (r.what == wire::operation::authenticate) {
             put(wire::encode(wire::reply_header{.number = r.number}));
         } else if (is_read(r.what)) {
-            const auto found = server_.data().read(r);
-            if (r.watch)
+            const std::int32_t refusal = server_.refusal_of_read(session_);
+            if (refusal == wire::code::session_moved)
+                return close();
+            const auto found = refusal == wire::code::ok
+                                   ? server_.data().read(r)
+                                   : test::zookeeper_tree::answer{.error = refusal};
+            if (r.watch && refusal == wire::code::ok)
                 watch(r, found.error);
             reply(r, found.error, found.body);
         } else {

@@ -6,6 +6,13 @@
 
 int main(int argc, char** argv)
 {
+    bool aged = false;
+    boost::program_options::options_description more;
+    more.add_options()("aged", boost::program_options::bool_switch(&aged),
+        "the counters of some queues reach their end");
     return holdfast::store_simulation::run_program(
-        argc, argv, "simulate_zookeeper", holdfast::zookeeper_simulation::simulate);
+        argc, argv, "simulate_zookeeper",
+        [&aged](
+            std::uint64_t seed) { return holdfast::zookeeper_simulation::simulate(seed, aged); },
+        more);
 }

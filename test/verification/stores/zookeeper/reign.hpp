@@ -54,6 +54,8 @@ public:
     // Whether the session goes on, now at this server.
     bool revalidate(std::int64_t session, std::int32_t timeout_ms, std::size_t at);
     void touch(std::int64_t session, std::int32_t timeout_ms);
+    // The error that a request of the session gets which comes from this server.
+    std::int32_t refusal(std::int64_t session, std::size_t from);
     // Runs `done` at the server when it has applied what was proposed before.
     void sync(std::size_t server, world::event done);
 
@@ -85,7 +87,6 @@ private:
     // As long as this lasts and the leader runs.
     void repeat(duration by_its_clock, void (reign::*what)());
     std::int64_t next_zxid() noexcept { return epoch_ << 32 | ++count_; }
-    std::int32_t refusal(std::int64_t session, std::size_t from);
 
     world& world_;
     ensemble& all_;

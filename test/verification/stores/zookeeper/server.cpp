@@ -68,7 +68,12 @@ void server::begin_session(connection& c, std::int32_t timeout_ms)
     });
 }
 
-void server::revalidate(connection& c, std::int64_t session, std::int32_t timeout_ms)
+std::int32_t server::refusal_of_read(std::int64_t session)
+{
+    return leads() ? reign_->refusal(session, number_) : wire::code::ok;
+}
+
+void server::close_older(std::int64_t session)
 {
     std::vector<std::shared_ptr<connection>> older;
     for (const auto& [id, each] : connections_) {
@@ -77,6 +82,10 @@ void server::revalidate(connection& c, std::int64_t session, std::int32_t timeou
     }
     for (const auto& each : older)
         each->close();
+}
+
+void server::revalidate(connection& c, std::int64_t session, std::int32_t timeout_ms)
+{
     c.set_session(session);
     reign_->from(number_, [this, r = reign_, session, timeout_ms, id = c.id()] {
         const bool valid = r->revalidate(session, timeout_ms, number_);

@@ -37,7 +37,11 @@ public:
 
     // For its connections.
     void touch(std::int64_t session, std::int32_t timeout_ms);
+    // The leader knows whether a session is still served here. Other servers read for any.
+    std::int32_t refusal_of_read(std::int64_t session);
     void begin_session(connection& c, std::int32_t timeout_ms);
+    // It is used over another connection.
+    void close_older(std::int64_t session);
     void revalidate(connection& c, std::int64_t session, std::int32_t timeout_ms);
     void forward(const zookeeper_store::wire::request& r, connection& c);
 

@@ -30,7 +30,7 @@ ensemble_settings settings(world& w)
 // Some processes that use an ensemble, and some foreign ones.
 class zookeeper_world final : public store_simulation::environment {
 public:
-    explicit zookeeper_world(std::uint64_t seed)
+    zookeeper_world(std::uint64_t seed, bool aged)
         : environment(seed, 8),
           servers_(w, settings(w)),
           queues_(w, servers_, judge)
@@ -38,7 +38,7 @@ public:
         servers_.on_commit = [this](const auto&) {
             queues_.look();
         };
-        if (w.random.chance(0.1))
+        if (w.random.chance(0.1) && aged)
             age_a_queue();
         servers_.begin();
     }
@@ -150,9 +150,9 @@ private:
 
 } // namespace
 
-store_simulation::result simulate(std::uint64_t seed)
+store_simulation::result simulate(std::uint64_t seed, bool aged)
 {
-    return zookeeper_world(seed).run();
+    return zookeeper_world(seed, aged).run();
 }
 
 } // namespace holdfast::zookeeper_simulation

@@ -6,7 +6,8 @@
 
 namespace holdfast::zookeeper_simulation {
 
-// Runs one world, which the seed determines, and judges it.
-store_simulation::result simulate(std::uint64_t seed);
+// Runs one world, which the seed determines, and judges it. `aged`: there may be a queue that has
+// seen nearly as many nodes as its parent can count.
+store_simulation::result simulate(std::uint64_t seed, bool aged);
 
 } // namespace holdfast::zookeeper_simulation
