@@ -29,8 +29,8 @@ struct mysql_tls {
 /// Settings of `mysql()`. Checked by it.
 struct mysql_options {
     /// The servers, 1 to 31: `host`, `host:port`, or the absolute path of a unix socket. The port
-    /// is 3306 by default. An IPv6 address with a port must be in brackets. The first server that
-    /// accepts writes is used.
+    /// is 3306 by default. An IPv6 address must be in brackets. One that accepts writes is used:
+    /// name a primary and its replicas, not several servers that all accept writes.
     std::vector<std::string> hosts{};
     /// The login. 1 to 128 bytes without zero bytes.
     std::string user{};
