@@ -13,7 +13,6 @@
 #include <holdfast/zookeeper.hpp>
 #endif
 
-#include <chrono>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -48,8 +47,7 @@ holdfast::backend postgresql_at([[maybe_unused]] const std::string& url)
 holdfast::backend zookeeper_at([[maybe_unused]] const std::string& url)
 {
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-    // As long as the ttl of the leases that are held: it bounds their validity.
-    return holdfast::zookeeper(url, {.session_timeout = std::chrono::seconds(30)});
+    return holdfast::zookeeper(url);
 #else
     throw std::invalid_argument("built without ZooKeeper");
 #endif

@@ -15,6 +15,7 @@
 #endif
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <vector>
@@ -22,6 +23,7 @@
 namespace flash_sale {
 namespace {
 
+using namespace std::chrono_literals;
 using nodes = std::vector<std::string>;
 
 // Of all of these, each lease has a token.
@@ -70,14 +72,15 @@ struct known_store {
     store_kind kind;
     const char* name;
     bool is_single;
+    std::chrono::seconds ttl;
     holdfast::backend (*open)(const nodes& all); // null: built without it
 };
 
 constexpr std::array others{
-    known_store{store_kind::etcd, "etcd", false, in_etcd},
-    known_store{store_kind::zookeeper, "zookeeper", false, in_zookeeper},
-    known_store{store_kind::postgresql, "postgresql", true, in_postgresql},
-    known_store{store_kind::mysql, "mysql", true, in_mysql},
+    known_store{store_kind::etcd, "etcd", false, 5s, in_etcd},
+    known_store{store_kind::zookeeper, "zookeeper", false, 10s, in_zookeeper},
+    known_store{store_kind::postgresql, "postgresql", true, 5s, in_postgresql},
+    known_store{store_kind::mysql, "mysql", true, 5s, in_mysql},
 };
 
 const known_store* find(store_kind kind)
@@ -115,6 +118,12 @@ bool is_single(store_kind kind)
 {
     const known_store* const found = find(kind);
     return found != nullptr && found->is_single;
+}
+
+std::chrono::seconds shortest_ttl(store_kind kind)
+{
+    const known_store* const found = find(kind);
+    return found == nullptr ? std::chrono::seconds(2) : found->ttl;
 }
 
 holdfast::backend store_of(const worker_settings& given)

@@ -90,9 +90,7 @@ asio::awaitable<void> take_one(shop& here, stock_client& stock, order& mine, fen
 asio::awaitable<void> take_one_alone(shop& here, stock_client& stock, order& mine)
 {
     holdfast::lock_options options;
-    // Short, so that a crashed process does not delay the sale for long. But longer than the
-    // election of a new leader takes, or the start of a server.
-    options.ttl = here.given.store == store_kind::redis ? 2s : 5s;
+    options.ttl = shortest_ttl(here.given.store);
     options.wait = 60s; // the queue is long
     holdfast::lock lock(*here.locker, "stock:A", options);
     auto body = [&here, &stock, &mine](holdfast::lease& lease) {
