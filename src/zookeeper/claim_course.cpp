@@ -119,6 +119,10 @@ void claim_course::listed(core::claim_id id, claim& c, std::int32_t error,
         return ask_anew(id, c, now);
     if (error != wire::code::ok)
         return refuse(id, failure_of(error).reason, now);
+    // When nobody has a node in the folder any more, the server removes it, and a new one counts
+    // from 0. Until then nobody can tell who is the next.
+    if (!c.place.has_order())
+        return refuse(id, errc::contended, now);
     if (c.now == stage::waiting)
         c.asked = now;
     c.place.listed(names);
@@ -173,8 +177,7 @@ void claim_course::look_again(core::claim_id id, claim& c, time_point now)
         kind::look, id, {.what = wire::operation::exists, .path = before, .watch = true}, now);
 }
 
-void claim_course::looked(
-    core::claim_id id, claim& c, std::int32_t error, std::int64_t transaction, time_point now)
+void claim_course::looked(core::claim_id id, claim& c, std::int32_t error, time_point now)
 {
     if (c.now != stage::waiting || c.listing)
         return;
@@ -186,8 +189,6 @@ void claim_course::looked(
         }
     } else if (error != wire::code::ok) {
         refuse(id, failure_of(error).reason, now);
-    } else if (c.place.before_was_created(transaction)) {
-        list(id, c, now);
     }
 }
 

@@ -49,8 +49,7 @@ public:
         core::time_point now);
     void listed(core::claim_id id, claim& c, std::int32_t error,
         const std::vector<std::string>& names, core::time_point now);
-    void looked(core::claim_id id, claim& c, std::int32_t error, std::int64_t transaction,
-        core::time_point now);
+    void looked(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
     void has_folder(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
     void left(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
     // The node before the claim has changed.

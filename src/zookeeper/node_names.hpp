@@ -25,11 +25,16 @@ std::string_view token_in(std::string_view name) noexcept;
 // The place of a node in its queue, from the end of its name: ten digits, or a sign and at least
 // nine. None if it is no lock.
 std::optional<std::int32_t> sequence_of(std::string_view name) noexcept;
-// Whether the first place is before the second one. The server's counter wraps around.
+// Whether the first place is before the second one. Negative places come last, see below.
 constexpr bool is_before(std::int32_t first, std::int32_t second) noexcept
 {
-    return static_cast<std::int32_t>(
-               static_cast<std::uint32_t>(first) - static_cast<std::uint32_t>(second)) < 0;
+    return static_cast<std::uint32_t>(first) < static_cast<std::uint32_t>(second);
+}
+// Whether places like this one tell an order. At its end the counter of a folder stays at
+// INT32_MAX: servers give this number again and again, and negative ones in between.
+constexpr bool tells_order(std::int32_t place) noexcept
+{
+    return place >= 0 && place != INT32_MAX;
 }
 
 // The paths of nodes.

@@ -27,6 +27,11 @@ bool queue_place::created_as(std::string_view path, std::int64_t transaction)
     return true;
 }
 
+bool queue_place::has_order() const noexcept
+{
+    return tells_order(sequence_);
+}
+
 void queue_place::listed(const std::vector<std::string>& names)
 {
     state_ = state::absent;
@@ -42,8 +47,7 @@ void queue_place::listed(const std::vector<std::string>& names)
         if (!sequence)
             continue;
         ++others_;
-        const bool same = *sequence == sequence_ && !behind_.contains(each);
-        if (!same && !is_before(*sequence, sequence_))
+        if (!is_before(*sequence, sequence_))
             continue;
         if (count_before_++ == 0 || is_before(nearest, *sequence)) {
             nearest = *sequence;
@@ -52,14 +56,6 @@ void queue_place::listed(const std::vector<std::string>& names)
     }
     if (state_ == state::first && count_before_ != 0)
         state_ = state::waits;
-}
-
-bool queue_place::before_was_created(std::int64_t transaction)
-{
-    if (transaction < created_ || sequence_of(before_) != sequence_)
-        return false;
-    behind_.insert(before_);
-    return true;
 }
 
 bool queue_place::before_is_gone() noexcept

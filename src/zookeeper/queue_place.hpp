@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,16 +30,15 @@ public:
     // False if `path` is no node of the queue.
     bool created_as(std::string_view path, std::int64_t transaction);
 
-    // All nodes of the folder. Precondition: the node is known.
+    // False at the end of the folder's counter. Such a node is behind all others, and never the
+    // first. Precondition: the node is known.
+    bool has_order() const noexcept;
+    // All nodes of the folder. Precondition: the node is known, and has an order.
     void listed(const std::vector<std::string>& names);
     state where() const noexcept { return state_; }
     // The node directly before it. Precondition: it waits.
     const std::string& before() const noexcept { return before_; }
     std::string path_before() const { return queue_ + '/' + before_; }
-    // What is known of that node: created by this transaction. Two nodes have the same number if
-    // the server's counter stands still, as it does at its end. Then the older one is the first.
-    // True if the node turns out to be behind: a new list is needed.
-    bool before_was_created(std::int64_t transaction);
     // The node directly before it is gone. True if it was the first: none can come in between.
     bool before_is_gone() noexcept;
 
@@ -53,7 +51,6 @@ private:
     std::int64_t created_ = 0;
     std::size_t count_before_ = 0, others_ = 0;
     state state_ = state::absent;
-    std::set<std::string> behind_; // of nodes with the same number
 };
 
 } // namespace holdfast::zookeeper_store

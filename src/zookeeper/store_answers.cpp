@@ -121,7 +121,7 @@ void store_answers::of_claim(
     case kind::list:
         return course_.listed(r.claim, c, error, body.children, now);
     case kind::look:
-        return course_.looked(r.claim, c, error, body.stat.created, now);
+        return course_.looked(r.claim, c, error, now);
     case kind::leave:
         return course_.left(r.claim, c, error, now);
     case kind::last_folder:

@@ -62,13 +62,17 @@ BOOST_AUTO_TEST_CASE(the_number_is_read_from_the_end_of_a_name)
     is("lock-9999999999", std::nullopt);
 }
 
-BOOST_AUTO_TEST_CASE(order_goes_on_where_the_counter_wraps)
+BOOST_AUTO_TEST_CASE(numbers_at_the_end_of_the_counter_are_behind_all_others)
 {
     BOOST_TEST(is_before(1, 2));
     BOOST_TEST(!is_before(2, 2));
-    BOOST_TEST(is_before(INT32_MAX, INT32_MIN));
-    BOOST_TEST(!is_before(INT32_MIN, INT32_MAX));
-    BOOST_TEST(is_before(-1, 0));
+    BOOST_TEST(is_before(INT32_MAX - 1, INT32_MAX));
+    BOOST_TEST(is_before(INT32_MAX - 1, INT32_MIN));
+    BOOST_TEST(is_before(0, -1));
+    BOOST_TEST(tells_order(0));
+    BOOST_TEST(tells_order(INT32_MAX - 1));
+    for (const std::int32_t end : {INT32_MAX, INT32_MIN, -1})
+        BOOST_TEST(!tells_order(end));
 }
 
 BOOST_AUTO_TEST_CASE(paths_lead_from_the_root)
@@ -122,24 +126,14 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_not_listed_is_absent)
     BOOST_TEST((place.where() == place_state::absent));
 }
 
-BOOST_AUTO_TEST_CASE(waiters_behind_the_wrap_wait_for_those_before_it)
+BOOST_AUTO_TEST_CASE(nodes_at_the_end_of_the_counter_are_not_before_a_node)
 {
-    queue_place place = at("me--2147483648");
-    place.listed({"me--2147483648", "a-2147483647", "b--2147483647"});
-    BOOST_TEST((place.where() == place_state::waits));
-    BOOST_TEST(place.before() == "a-2147483647");
-}
-
-// The counter of a server may stand still at its end. Then the older node is the first.
-BOOST_AUTO_TEST_CASE(of_two_nodes_with_the_same_number_the_older_one_is_the_first)
-{
-    queue_place place = at("me-2147483647", 10);
-    place.listed({"me-2147483647", "other-2147483647"});
-    BOOST_TEST((place.where() == place_state::waits));
-    BOOST_TEST(!place.before_was_created(9)); // it is older, and goes first
-    BOOST_TEST(place.before_was_created(11));
-    place.listed({"me-2147483647", "other-2147483647"});
+    queue_place place = at("me-2147483646");
+    BOOST_TEST(place.has_order());
+    place.listed({"me-2147483646", "a-2147483647", "b--2147483648", "c--0000000001"});
     BOOST_TEST((place.where() == place_state::first));
+    for (const auto name : {"me-2147483647", "me--2147483648", "me--2147483647"})
+        BOOST_TEST(!at(name).has_order());
 }
 
 BOOST_AUTO_TEST_CASE(a_path_that_is_no_node_of_the_queue_is_refused)
