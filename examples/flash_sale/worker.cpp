@@ -132,8 +132,8 @@ asio::awaitable<void> serve(shop& here, stock_client& stock, order mine)
             lost = true;
             tell(judge_lost_lease(mine), mine);
         } else if (mine.at == order::stage::waiting) {
-            const auto nodes = describe_nodes(here.locker->stats());
-            tell(outcome::gave_up, mine, e.code().message() + " " + nodes);
+            const std::string states = describe_nodes(here.locker->stats());
+            tell(outcome::gave_up, mine, e.code().message() + " " + states);
         } else {
             throw;
         }

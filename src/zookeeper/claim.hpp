@@ -39,6 +39,7 @@ struct claim {
     std::int32_t trouble = wire::code::ok;         // with which its node was not created
     bool creating = false;                         // the request for its node is unanswered
     bool listing = false;                          // a list of the queue is under way
+    bool removal_waits = false;                    // its node is to be deleted after others
     bool parked = false;                           // told that it waits in the queue
     bool unanswered = false;                       // release() was called, and not yet answered
 

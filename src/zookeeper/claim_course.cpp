@@ -13,6 +13,13 @@ using stage = claim::stage;
 using kind = request::kind;
 using namespace std::chrono_literals;
 
+namespace {
+
+// Heartbeats and new requests do not wait behind more deletions than these.
+constexpr std::size_t most_removals = 1000;
+
+} // namespace
+
 claim_course::claim_course(claim_table& claims, session& kept, session_keeper& keeper,
     requester& out, latecomers& late, watched_nodes& watched, const servers& all,
     const lock_settings& settings)
@@ -73,6 +80,7 @@ void claim_course::list(core::claim_id id, claim& c, time_point now)
 {
     if (!can_ask())
         return;
+    stop_watching(id, c);
     c.listing = true;
     out_.send(
         kind::list, id, {.what = wire::operation::get_children, .path = c.place.queue()}, now);
@@ -81,6 +89,7 @@ void claim_course::list(core::claim_id id, claim& c, time_point now)
 // Its node is gone, or was never there: it goes to the end of the queue.
 void claim_course::ask_anew(core::claim_id id, claim& c, time_point now)
 {
+    stop_watching(id, c);
     ++c.tries;
     c.session = 0;
     c.now = stage::asking;
@@ -167,6 +176,13 @@ void claim_course::decide(core::claim_id id, claim& c, time_point now)
     deadlines_.set(id, core::never);
 }
 
+void claim_course::stop_watching(core::claim_id id, const claim& c)
+{
+    if (c.now == stage::waiting)
+        watched_.forget(c.place.path_before(), id);
+}
+
+// A server keeps the watch of a node that does not exist, unless the data is asked for.
 void claim_course::look_again(core::claim_id id, claim& c, time_point now)
 {
     if (c.now != stage::waiting || c.listing)
@@ -174,7 +190,7 @@ void claim_course::look_again(core::claim_id id, claim& c, time_point now)
     const std::string before = c.place.path_before();
     watched_.watch(before, id);
     out_.send(
-        kind::look, id, {.what = wire::operation::exists, .path = before, .watch = true}, now);
+        kind::look, id, {.what = wire::operation::get_data, .path = before, .watch = true}, now);
 }
 
 void claim_course::looked(core::claim_id id, claim& c, std::int32_t error, time_point now)
@@ -276,8 +292,9 @@ void claim_course::connected(time_point now)
 void claim_course::disconnected()
 {
     watched_.clear();
+    removals_.clear();
     claims_.for_each([&](core::claim_id id, claim& c) {
-        c.listing = false;
+        c.listing = c.removal_waits = false;
         if (!std::exchange(c.creating, false))
             return;
         late_.add(c.place.queue(), c.prefix());
@@ -314,6 +331,17 @@ void claim_course::lose_session(time_point now)
     });
 }
 
+void claim_course::session_is_shorter(time_point now)
+{
+    claims_.for_each([&](core::claim_id, claim& c) {
+        if (c.now != stage::held || c.session != session_.id())
+            return;
+        const core::validity valid = session_.valid_for(c.terms.ttl, c.terms.drift, now);
+        c.renewed = valid.asked;
+        report({.kind = event_kind::validity, .tag = c.tag, .valid = valid});
+    });
+}
+
 void claim_course::cut_off(errc why, time_point now)
 {
     claims_.for_each([&](core::claim_id id, const claim& c) {
@@ -333,6 +361,7 @@ void claim_course::refuse(core::claim_id id, errc why, time_point now)
 
 void claim_course::leave(core::claim_id id, claim& c, time_point now)
 {
+    stop_watching(id, c);
     c.now = stage::leaving;
     const bool may_have_node =
         c.session != 0 && c.session == session_.id() && (c.creating || !c.place.node().empty());
@@ -347,8 +376,25 @@ void claim_course::remove(core::claim_id id, claim& c, time_point now)
 {
     if (!out_.can_send())
         return; // connected() does it
+    if (out_.count(kind::leave) >= most_removals) {
+        if (!std::exchange(c.removal_waits, true))
+            removals_.push_back(id);
+        return;
+    }
+    c.removal_waits = false;
     ++c.removals;
     out_.send(kind::leave, id, {.what = wire::operation::remove, .path = c.place.path()}, now);
+}
+
+void claim_course::remove_more(time_point now)
+{
+    while (!removals_.empty() && out_.count(kind::leave) < most_removals) {
+        const core::claim_id id = removals_.front();
+        removals_.pop_front();
+        claim* const c = claims_.find(id);
+        if (c != nullptr && c->removal_waits)
+            remove(id, *c, now);
+    }
 }
 
 // An earlier request without an answer may have deleted the node.
@@ -371,6 +417,7 @@ void claim_course::end(core::claim_id id, bool deleted)
             .tag = c.tag});
     deadlines_.set(id, core::never);
     watched_.end_report(id);
+    watched_.forget(c.place.queue(), id);
     claims_.give_back(id);
 }
 

@@ -10,6 +10,7 @@
 #include "zookeeper/session_keeper.hpp"
 #include "zookeeper/watched_nodes.hpp"
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,10 @@ public:
     void confirmed(core::time_point now);
     // The servers have ended the session, and have deleted all its nodes.
     void lose_session(core::time_point now);
+    // The servers keep the session for a shorter time than before.
+    void session_is_shorter(core::time_point now);
+    // Deletes nodes that wait for others to be deleted.
+    void remove_more(core::time_point now);
     // No server can be used.
     void cut_off(errc why, core::time_point now);
 
@@ -77,6 +82,7 @@ private:
     void ask(core::claim_id id, claim& c, core::time_point now);
     void ask_anew(core::claim_id id, claim& c, core::time_point now);
     void list(core::claim_id id, claim& c, core::time_point now);
+    void stop_watching(core::claim_id id, const claim& c);
     void remove(core::claim_id id, claim& c, core::time_point now);
     void decide(core::claim_id id, claim& c, core::time_point now);
     void take_turn(core::claim_id id, claim& c, bool is_confirmed, core::time_point now);
@@ -94,9 +100,10 @@ private:
     std::string value_;
     core::claim_deadlines deadlines_;
     core::ring<core::backend_event> events_;
-    std::vector<core::claim_id> turns_;  // of claims that are first
-    std::vector<core::claim_id> wishes_; // of claims that are held
-    bool hurries_ = false;               // one of them waits for an extension
+    std::vector<core::claim_id> turns_;   // of claims that are first
+    std::vector<core::claim_id> wishes_;  // of claims that are held
+    std::deque<core::claim_id> removals_; // of nodes that wait to be deleted
+    bool hurries_ = false;                // one of them waits for an extension
 };
 
 } // namespace holdfast::zookeeper_store

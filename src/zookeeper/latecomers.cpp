@@ -49,15 +49,20 @@ void latecomers::listed(const request& r, const std::vector<std::string>& names,
     if (found == all_.end())
         return;
     suspect& s = found->second;
+    bool exists = false;
     for (const std::string& each : names) {
-        if (each.starts_with(s.prefix))
-            out_.send(kind::sweep_up, 0,
-                {.what = wire::operation::remove, .path = s.queue + '/' + each}, now);
+        if (!each.starts_with(s.prefix))
+            continue;
+        exists = true;
+        out_.send(kind::sweep_up, 0,
+            {.what = wire::operation::remove, .path = s.queue + '/' + each}, now);
     }
-    if (s.looks == pauses_s.size())
-        all_.erase(found);
-    else
+    if (s.looks != pauses_s.size())
         due_.emplace(now + std::chrono::seconds(pauses_s[s.looks++]), r.claim);
+    else if (exists) // until it is seen to be deleted
+        due_.emplace(now + std::chrono::seconds(pauses_s.back()), r.claim);
+    else
+        all_.erase(found);
 }
 
 } // namespace holdfast::zookeeper_store

@@ -5,6 +5,7 @@
 #include "zookeeper/store_answers.hpp"
 #include "zookeeper/store_parts.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace holdfast::zookeeper_store {
@@ -23,7 +24,12 @@ public:
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
-    core::duration patience(core::duration) const noexcept override { return course_.patience(); }
+    // Long enough for a heartbeat that proves an extension: at most 7/12 of a session's timeout,
+    // less where the ttl is shorter than that.
+    core::duration patience(core::duration ttl) const noexcept override
+    {
+        return std::min(ttl, settings_->ensemble.session_timeout) * 6 / 10;
+    }
 
     std::optional<core::backend_event> next_event() override { return course_.next_event(); }
     core::time_point wake_at() const noexcept override;

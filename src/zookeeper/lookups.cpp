@@ -71,9 +71,16 @@ void lookups::connected(time_point now)
 
 void lookups::disconnected()
 {
-    for (auto& [number, each] : all_) {
-        each.asked = false;
-        each.what.restart();
+    // An answer that is too long, or takes too long, ends the connection each time.
+    constexpr unsigned most_losses = 3;
+    for (auto each = all_.begin(); each != all_.end();) {
+        const auto present = each++;
+        lookup& l = present->second;
+        if (std::exchange(l.asked, false) && ++l.losses == most_losses) {
+            give_up(present, errc::no_reply);
+            continue;
+        }
+        l.what.restart();
     }
 }
 

@@ -46,7 +46,8 @@ private:
         survey what;
         core::time_point until{};
         std::uint64_t tag = 0;
-        bool asked = false; // an answer is still to come
+        bool asked = false;  // an answer is still to come
+        unsigned losses = 0; // connections that were lost meanwhile
     };
     using table = std::map<std::uint64_t, lookup>; // by a number of its own
 

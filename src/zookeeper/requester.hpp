@@ -6,6 +6,7 @@
 #include "zookeeper/wire/messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -53,31 +54,43 @@ public:
         request r{.what = what, .claim = claim, .sent = now, .operation = message.what};
         r.number = servers_.current().send(std::move(message));
         under_way_.push_back(r);
+        ++counts_[index(what)];
     }
-    // The request that is answered next; none if there is none.
-    std::optional<request> take()
+    // The request that is answered now; none if there is none.
+    std::optional<request> take(core::time_point now)
     {
         if (under_way_.empty())
             return std::nullopt;
         const request oldest = under_way_.front();
         under_way_.pop_front();
+        --counts_[index(oldest.what)];
+        heard_ = now;
         return oldest;
     }
-    void clear() noexcept { under_way_.clear(); }
-    // When the oldest one was sent.
+    void clear() noexcept
+    {
+        under_way_.clear();
+        counts_ = {};
+        heard_ = core::long_ago;
+    }
+    // Since when the server owes an answer. In a burst it answers one request after another.
     core::time_point waits_since() const noexcept
     {
-        return under_way_.empty() ? core::never : under_way_.front().sent;
+        return under_way_.empty() ? core::never : std::max(under_way_.front().sent, heard_);
     }
-    std::size_t count(request::kind what) const noexcept
-    {
-        return static_cast<std::size_t>(std::count_if(under_way_.begin(), under_way_.end(),
-            [what](const request& each) { return each.what == what; }));
-    }
+    std::size_t count(request::kind what) const noexcept { return counts_[index(what)]; }
 
 private:
+    static constexpr std::size_t kinds = static_cast<std::size_t>(request::kind::close_session) + 1;
+    static constexpr std::size_t index(request::kind what) noexcept
+    {
+        return static_cast<std::size_t>(what);
+    }
+
     servers& servers_;
     std::deque<request> under_way_;
+    std::array<std::size_t, kinds> counts_{};
+    core::time_point heard_ = core::long_ago; // of the last answer
 };
 
 } // namespace holdfast::zookeeper_store

@@ -23,7 +23,7 @@ public:
     wire::connect_request greeting(core::duration timeout) const
     {
         const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-        return {.last_zxid = last_zxid_,
+        return {.last_zxid = is_alive() ? last_zxid_ : 0,
             .timeout_ms = static_cast<std::int32_t>(ms),
             .session = id_,
             .password = is_alive() ? password_ : std::string(16, '\0')};
@@ -48,19 +48,24 @@ public:
         password_ = reply.password;
         has_proof_ = false;
         confirmed_ = sent;
+        timeout_ = core::duration::max();
         resumed(reply, sent);
     }
     // The same one, on a new connection. Whether the leader that has agreed still has a majority is
-    // known with the first heartbeat.
-    void resumed(const wire::connect_reply& reply, core::time_point sent)
+    // known with the first heartbeat. Servers with other bounds grant another timeout, but a new
+    // leader takes the first one: only the shortest is certain. True if it is shorter now.
+    bool resumed(const wire::connect_reply& reply, core::time_point sent)
     {
-        timeout_ = std::chrono::milliseconds(reply.timeout_ms);
+        const core::duration granted = std::chrono::milliseconds(reply.timeout_ms);
+        const bool shorter = granted < timeout_;
+        timeout_ = std::min(timeout_, granted);
         kept_.begin(sent);
+        return shorter;
     }
     // The servers have ended it.
     void lost() noexcept
     {
-        id_ = 0;
+        id_ = last_zxid_ = 0;
         has_proof_ = false;
         confirmed_ = core::long_ago;
         kept_.end();
@@ -97,10 +102,25 @@ public:
         const core::time_point from = std::min(asked, covers(ttl));
         if (from == core::long_ago)
             return {.asked = from, .ttl = length, .until = from};
-        return {.asked = from, .ttl = length, .until = from + length - drift};
+        const core::time_point until =
+            std::min(from + length - drift, ends() - of_session(drift, length));
+        return {.asked = from, .ttl = length, .until = until};
+    }
+    // The session has ended long ago, whatever servers say that do not let it go on.
+    bool is_past(core::time_point now) const noexcept
+    {
+        return is_alive() && confirmed_ != core::long_ago && now - confirmed_ > 3 * timeout_;
     }
 
 private:
+    // What is subtracted from a ttl for the rates of clocks, for the whole session.
+    core::duration of_session(core::duration drift, core::duration ttl) const noexcept
+    {
+        const double longer =
+            std::chrono::duration<double>(timeout_) / std::max(ttl, core::duration(1));
+        return std::chrono::duration_cast<core::duration>(drift * std::max(longer, 1.0));
+    }
+
     std::int64_t id_ = 0, last_zxid_ = 0;
     std::string password_;   // secret
     core::duration timeout_; // as the servers have granted it

@@ -15,8 +15,11 @@ void store_answers::on_greeted(const wire::connect_reply& reply, time_point sent
 {
     const bool asked_for_new = !session_.is_alive();
     const bool refused = reply.timeout_ms <= 0 || reply.session == 0;
-    if (!asked_for_new && !refused && reply.session == session_.id())
-        return session_.resumed(reply, sent);
+    if (!asked_for_new && !refused && reply.session == session_.id()) {
+        if (session_.resumed(reply, sent))
+            course_.session_is_shorter(now);
+        return;
+    }
     course_.lose_session(now);
     if (!refused)
         return session_.began(reply, sent);
@@ -45,6 +48,8 @@ void store_answers::on_down(time_point)
 
 void store_answers::on_cut_off(errc why, time_point now)
 {
+    if (session_.is_past(now)) // a server that has lost data refuses clients that have seen more
+        course_.lose_session(now);
     course_.cut_off(why, now);
     lookups_.cut_off(why);
 }
@@ -53,7 +58,7 @@ void store_answers::on_reply(
     const wire::reply_header& header, std::string_view record, time_point now)
 {
     session_.saw(header.zxid);
-    const auto r = out_.take();
+    const auto r = out_.take(now);
     if (!r || r->number != header.number)
         return servers_.fail(errc::protocol_error, "an answer to no request, or out of order", now);
     node_stats& stats = servers_.current().record().stats();
@@ -92,9 +97,13 @@ void store_answers::arrived(
     case kind::waiters:
         if (claim* const c = claims_.find(r.claim))
             of_claim(r, *c, error, body, now);
+        if (r.what == kind::leave)
+            course_.remove_more(now);
         return;
     case kind::folder:
-        if (error != wire::code::ok && error != wire::code::node_exists)
+        if (error == wire::code::unimplemented && keeper_.has_containers())
+            keeper_.containers_are_unknown();
+        else if (error != wire::code::ok && error != wire::code::node_exists)
             keeper_.folder_failed(error);
         return;
     case kind::heartbeat:
@@ -105,7 +114,7 @@ void store_answers::arrived(
     case kind::question:
         return lookups_.answered(r, error, body, now);
     case kind::close_session:
-        session_.lost();
+        course_.lose_session(now);
         return servers_.close();
     case kind::sweep_up:
         return;
@@ -150,6 +159,8 @@ void store_answers::on_event(const wire::watch_event& event, time_point now)
             continue;
         if (event.path == c->place.queue())
             look_for_waiters(id, now);
+        else if (event.path != c->place.path_before())
+            continue; // it waits for another one by now
         else if (event.change == wire::change::deleted)
             course_.before_is_gone(id, *c, now);
         else

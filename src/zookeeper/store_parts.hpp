@@ -74,9 +74,8 @@ public:
     }
     std::size_t under_way() const noexcept override
     {
-        if (!winding_up_ || staying_ != 0)
-            return claims_.size() - staying_;
-        return session_.is_alive() ? 1 : 0; // its nodes end with it
+        const bool gives_back = winding_up_ && staying_ == 0 && session_.is_alive();
+        return claims_.size() - staying_ + (gives_back ? 1 : 0);
     }
 
     bool is_due() const noexcept

@@ -2,6 +2,8 @@
 
 #include "core/slot_map.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +16,15 @@ class watched_nodes {
 public:
     // The node before a claim.
     void watch(const std::string& path, core::slot_id claim) { by_path_.emplace(path, claim); }
+    // The claim does not wait for it any more.
+    void forget(const std::string& path, core::slot_id claim)
+    {
+        const auto [first, last] = by_path_.equal_range(path);
+        const auto found =
+            std::find_if(first, last, [claim](const auto& each) { return each.second == claim; });
+        if (found != last)
+            by_path_.erase(found);
+    }
     // Returns the claims that watch it, and forgets them.
     std::vector<core::slot_id> take(const std::string& path)
     {
@@ -29,6 +40,8 @@ public:
     void report(core::slot_id claim) { reports_.insert(claim); }
     void end_report(core::slot_id claim) { reports_.erase(claim); }
     bool reports(core::slot_id claim) const { return reports_.contains(claim); }
+
+    std::size_t count() const noexcept { return by_path_.size(); }
 
     // Watches end with the connection.
     void clear() noexcept

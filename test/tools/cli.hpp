@@ -16,6 +16,9 @@ using words = std::vector<std::string>;
 /// variables of the environment that are given here ("NAME=value"), and PATH.
 child_process start_cli(const words& arguments, const words& variables = {});
 
+// A password that no output may contain.
+inline constexpr const char* secret = "Tr0ub4dor-secret";
+
 struct cli_result {
     int status = -1;
     std::string output;

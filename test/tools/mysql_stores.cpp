@@ -10,8 +10,6 @@ namespace {
 
 using namespace holdfast::test;
 
-constexpr const char* secret = "Tr0ub4dor-secret";
-
 #ifdef HOLDFAST_WITH_MYSQL_SERVERS
 // As docs/mysql.md has it.
 void make_table(const mariadb_server& server)

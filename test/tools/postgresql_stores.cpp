@@ -10,8 +10,6 @@ namespace {
 
 using namespace holdfast::test;
 
-constexpr const char* secret = "Tr0ub4dor-secret";
-
 #ifdef HOLDFAST_WITH_POSTGRESQL_SERVERS
 void make_table(const postgres_server& server)
 {

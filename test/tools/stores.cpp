@@ -17,8 +17,6 @@ namespace {
 
 using namespace holdfast::test;
 
-constexpr const char* secret = "Tr0ub4dor-secret";
-
 std::string file_with(
     const temporary_folder& folder, const std::string& name, const std::string& text)
 {

@@ -10,8 +10,6 @@ namespace {
 
 using namespace holdfast::test;
 
-constexpr const char* secret = "Tr0ub4dor-secret";
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(cli_stores_in_zookeeper)

@@ -79,7 +79,7 @@ public:
         }
         const auto answer = data_.execute(r, session);
         if (r.watch && (answer.error == 0 || r.what == wire::operation::exists))
-            (r.what == wire::operation::exists ? watched : watched_folders).insert(r.path);
+            (r.what == wire::operation::get_children ? watched_folders : watched).insert(r.path);
         const wire::reply_header header{
             .number = r.number, .zxid = data_.zxid, .error = answer.error};
         replies.push_back(
