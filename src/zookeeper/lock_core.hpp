@@ -23,7 +23,10 @@ public:
     std::optional<std::uint64_t> transfer(core::claim_id id, std::uint64_t tag) override;
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
-    core::duration patience(core::duration) const noexcept override { return course_.patience(); }
+    core::duration patience(core::duration ttl) const noexcept override
+    {
+        return course_.patience(ttl);
+    }
 
     std::optional<core::backend_event> next_event() override { return course_.next_event(); }
     core::time_point wake_at() const noexcept override;
