@@ -53,7 +53,7 @@ void claim_course::begin(core::claim_id id, claim& c, time_point now)
     // A connection and a session may have to be begun first.
     const core::duration preparation =
         can_ask() ? core::duration(0) : settings_.ensemble.connect_timeout;
-    deadlines_.set(id, now + patience() + preparation);
+    deadlines_.set(id, now + patience(c.terms.ttl) + preparation);
     ask(id, c, now);
 }
 
@@ -227,7 +227,7 @@ void claim_course::take_turn(core::claim_id id, claim& c, bool is_confirmed, tim
     const core::duration enough = std::max(valid.ttl / 4, c.terms.guard + valid.ttl / 16);
     if (!is_confirmed && rest < enough) {
         c.now = stage::first;
-        deadlines_.set(id, now + patience());
+        deadlines_.set(id, now + patience(c.terms.ttl));
         turns_.push_back(id);
         return;
     }
@@ -325,7 +325,7 @@ void claim_course::lose_session(time_point now)
             end(id, false);
         } else {
             if (c.now == stage::first)
-                deadlines_.set(id, c.parked ? core::never : now + patience());
+                deadlines_.set(id, c.parked ? core::never : now + patience(c.terms.ttl));
             ask_anew(id, c, now);
         }
     });
@@ -367,7 +367,7 @@ void claim_course::leave(core::claim_id id, claim& c, time_point now)
         c.session != 0 && c.session == session_.id() && (c.creating || !c.place.node().empty());
     if (!may_have_node)
         return end(id, false);
-    deadlines_.set(id, now + patience());
+    deadlines_.set(id, now + patience(c.terms.ttl));
     if (!c.creating) // else its name is awaited
         remove(id, c, now);
 }
@@ -405,7 +405,7 @@ void claim_course::left(core::claim_id id, claim& c, std::int32_t error, time_po
     else if (error == wire::code::no_node)
         end(id, c.removals > 1 && c.session == session_.id());
     else // not now: again, after a while
-        deadlines_.set(id, now + patience());
+        deadlines_.set(id, now + patience(c.terms.ttl));
 }
 
 void claim_course::end(core::claim_id id, bool deleted)
@@ -436,7 +436,7 @@ void claim_course::expire(core::claim_id id, time_point now)
     if (std::exchange(c.unanswered, false))
         report(
             {.kind = event_kind::released, .outcome = release_outcome::unconfirmed, .tag = c.tag});
-    deadlines_.set(id, now + patience());
+    deadlines_.set(id, now + patience(c.terms.ttl));
     if (!c.creating)
         remove(id, c, now);
 }

@@ -28,7 +28,11 @@ public:
         latecomers& late, watched_nodes& watched, const servers& all,
         const lock_settings& settings);
 
-    core::duration patience() const noexcept { return session_.timeout() * 6 / 10; }
+    // An extension may need more than half of the session's timeout: see heartbeats.
+    core::duration patience(core::duration ttl) const noexcept
+    {
+        return session_.effective(ttl) * 6 / 10;
+    }
     // How long an answer may take.
     core::duration answer_time() const noexcept;
     // The data of nodes from now on.

@@ -240,6 +240,15 @@ BOOST_AUTO_TEST_CASE(an_extension_is_confirmed_within_the_patience)
     BOOST_ERROR("the extension was not confirmed");
 }
 
+// Else the locker refuses such a ttl.
+BOOST_AUTO_TEST_CASE(the_patience_is_shorter_than_any_ttl)
+{
+    zk_world w;
+    w.serve();
+    for (const core::duration ttl : {100ms, 1000ms, 9000ms, 60000ms})
+        BOOST_TEST((w.core.patience(ttl) < ttl - ttl / 4));
+}
+
 // The session's validity covers it already.
 BOOST_AUTO_TEST_CASE(a_short_lease_is_extended_at_once)
 {
