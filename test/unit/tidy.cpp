@@ -27,8 +27,8 @@ constexpr std::size_t most_columns = 100;
 const names values{"error", "inspect", "options", "resource", "release_outcome", "stats", "backend",
     "stream_layer", "version", "detail/batch_ending", "detail/export", "events", "histogram",
     "metrics", "tracing"};
-const names backend_values{"endpoint", "redlock", "redis", "memory", "tls", "etcd", "postgresql",
-    "zookeeper", "mysql"};
+const names backend_values{
+    "endpoint", "redlock", "redis", "memory", "tls", "etcd", "postgresql", "zookeeper", "mysql"};
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
