@@ -112,8 +112,8 @@ public final class CuratorLock {
         return now.getEpochSecond() * 1_000_000_000L + now.getNano();
     }
 
-    // Until `begin` each session takes a lock of its own again and again: the virtual machine
-    // compiles the code meanwhile.
+    // Until two seconds before `begin` each session takes a lock of its own again and again: the
+    // virtual machine compiles the code meanwhile.
     private static void turns(CuratorFramework client, String name, int session, long begin, long length,
         List<String> holds) {
         try {
@@ -121,7 +121,7 @@ public final class CuratorLock {
             do {
                 own.acquire();
                 own.release();
-            } while (System.currentTimeMillis() < begin - 50);
+            } while (System.currentTimeMillis() < begin - 2000);
             long rest = begin - System.currentTimeMillis();
             if (rest < 0)
                 throw new IllegalStateException("was connected only after --begin");

@@ -32,8 +32,7 @@ const names backend_values{
 
 const names no_threads{"random", "thread", "mutex", "shared_mutex", "condition_variable", "atomic"};
 
-// What the files of one folder of src may include and use. A folder in a folder has its own rule,
-// which stands first.
+// What the files of one folder of src may include and use. That of a folder in it stands before it.
 struct folder_rule {
     std::string folder;
     names own;            // folders of src
