@@ -13,13 +13,6 @@ using stage = claim::stage;
 using kind = request::kind;
 using namespace std::chrono_literals;
 
-namespace {
-
-// Heartbeats and new requests do not wait behind more deletions than these.
-constexpr std::size_t most_removals = 1000;
-
-} // namespace
-
 claim_course::claim_course(claim_table& claims, session& kept, session_keeper& keeper,
     requester& out, latecomers& late, watched_nodes& watched, const servers& all,
     const lock_settings& settings)
@@ -31,7 +24,9 @@ claim_course::claim_course(claim_table& claims, session& kept, session_keeper& k
       watched_(watched),
       servers_(all),
       settings_(settings),
-      value_(settings.client_name)
+      value_(settings.client_name),
+      held_(claims, kept, events_),
+      removals_(claims, out)
 {}
 
 core::duration claim_course::answer_time() const noexcept
@@ -109,7 +104,7 @@ void claim_course::created(
     if (c.now != stage::leaving)
         return; // the list follows
     if (c.trouble == wire::code::ok)
-        remove(id, c, now);
+        removals_.ask(id, c, now);
     else
         end(id, false);
 }
@@ -239,14 +234,6 @@ void claim_course::take_turn(core::claim_id id, claim& c, bool is_confirmed, tim
     report({.kind = event_kind::granted, .tag = c.tag, .valid = valid, .fence = c.fence()});
 }
 
-void claim_course::wish(core::claim_id id, claim& c, time_point from)
-{
-    if (c.wishes_from == core::long_ago)
-        wishes_.push_back(id);
-    c.wishes_from = std::max(c.wishes_from, from);
-    hurries_ = hurries_ || from > c.renewed + core::duration(1);
-}
-
 void claim_course::confirmed(time_point now)
 {
     std::vector<core::claim_id> turns;
@@ -258,28 +245,14 @@ void claim_course::confirmed(time_point now)
             take_turn(id, *c, true, now);
         }
     }
-    std::erase_if(wishes_, [&](core::claim_id id) {
-        claim* const c = claims_.find(id);
-        if (c == nullptr || c->now != stage::held || c->session != session_.id())
-            return true;
-        const core::validity valid = session_.valid_for(c->terms.ttl, c->terms.drift, now);
-        if (valid.asked > c->renewed) {
-            c->renewed = valid.asked;
-            report({.kind = event_kind::validity, .tag = c->tag, .valid = valid});
-        }
-        if (c->renewed < c->wishes_from)
-            return false;
-        c->wishes_from = core::long_ago;
-        return true;
-    });
-    hurries_ = !wishes_.empty();
+    held_.confirmed(now);
 }
 
 void claim_course::connected(time_point now)
 {
     claims_.for_each([&](core::claim_id id, claim& c) {
         if (c.now == stage::leaving)
-            remove(id, c, now);
+            removals_.ask(id, c, now);
     });
     claims_.for_each([&](core::claim_id id, claim& c) {
         if (c.now == stage::waiting || (c.now == stage::asking && !c.place.node().empty()))
@@ -292,9 +265,9 @@ void claim_course::connected(time_point now)
 void claim_course::disconnected()
 {
     watched_.clear();
-    removals_.clear();
+    removals_.disconnected();
     claims_.for_each([&](core::claim_id id, claim& c) {
-        c.listing = c.removal_waits = false;
+        c.listing = false;
         if (!std::exchange(c.creating, false))
             return;
         late_.add(c.place.queue(), c.prefix());
@@ -313,8 +286,7 @@ void claim_course::lose_session(time_point now)
     session_.lost();
     late_.clear();
     turns_.clear();
-    wishes_.clear();
-    hurries_ = false;
+    held_.session_is_lost();
     claims_.for_each([&](core::claim_id id, claim& c) {
         if (c.session != gone)
             return;
@@ -328,17 +300,6 @@ void claim_course::lose_session(time_point now)
                 deadlines_.set(id, c.parked ? core::never : now + patience(c.terms.ttl));
             ask_anew(id, c, now);
         }
-    });
-}
-
-void claim_course::session_is_shorter(time_point now)
-{
-    claims_.for_each([&](core::claim_id, claim& c) {
-        if (c.now != stage::held || c.session != session_.id())
-            return;
-        const core::validity valid = session_.valid_for(c.terms.ttl, c.terms.drift, now);
-        c.renewed = valid.asked;
-        report({.kind = event_kind::validity, .tag = c.tag, .valid = valid});
     });
 }
 
@@ -369,32 +330,7 @@ void claim_course::leave(core::claim_id id, claim& c, time_point now)
         return end(id, false);
     deadlines_.set(id, now + patience(c.terms.ttl));
     if (!c.creating) // else its name is awaited
-        remove(id, c, now);
-}
-
-void claim_course::remove(core::claim_id id, claim& c, time_point now)
-{
-    if (!out_.can_send())
-        return; // connected() does it
-    if (out_.count(kind::leave) >= most_removals) {
-        if (!std::exchange(c.removal_waits, true))
-            removals_.push_back(id);
-        return;
-    }
-    c.removal_waits = false;
-    ++c.removals;
-    out_.send(kind::leave, id, {.what = wire::operation::remove, .path = c.place.path()}, now);
-}
-
-void claim_course::remove_more(time_point now)
-{
-    while (!removals_.empty() && out_.count(kind::leave) < most_removals) {
-        const core::claim_id id = removals_.front();
-        removals_.pop_front();
-        claim* const c = claims_.find(id);
-        if (c != nullptr && c->removal_waits)
-            remove(id, *c, now);
-    }
+        removals_.ask(id, c, now);
 }
 
 // An earlier request without an answer may have deleted the node.
@@ -438,7 +374,7 @@ void claim_course::expire(core::claim_id id, time_point now)
             {.kind = event_kind::released, .outcome = release_outcome::unconfirmed, .tag = c.tag});
     deadlines_.set(id, now + patience(c.terms.ttl));
     if (!c.creating)
-        remove(id, c, now);
+        removals_.ask(id, c, now);
 }
 
 } // namespace holdfast::zookeeper_store

@@ -4,13 +4,14 @@
 #include "core/claim_deadlines.hpp"
 #include "core/ring.hpp"
 #include "zookeeper/claim_table.hpp"
+#include "zookeeper/held_claims.hpp"
 #include "zookeeper/latecomers.hpp"
+#include "zookeeper/removals.hpp"
 #include "zookeeper/requester.hpp"
 #include "zookeeper/server_settings.hpp"
 #include "zookeeper/session_keeper.hpp"
 #include "zookeeper/watched_nodes.hpp"
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +47,8 @@ public:
     void begin(core::claim_id id, claim& c, core::time_point now);
     void refuse(core::claim_id id, errc why, core::time_point now);
     void leave(core::claim_id id, claim& c, core::time_point now);
-    // The claim wants a validity that counts from `from` or later.
-    void wish(core::claim_id id, claim& c, core::time_point from);
+    held_claims& held() noexcept { return held_; }
+    removals& deletions() noexcept { return removals_; }
 
     // Answers.
     void created(core::claim_id id, claim& c, std::int32_t error, const wire::reply_body* node,
@@ -69,15 +70,11 @@ public:
     void confirmed(core::time_point now);
     // The servers have ended the session, and have deleted all its nodes.
     void lose_session(core::time_point now);
-    // The servers keep the session for a shorter time than before.
-    void session_is_shorter(core::time_point now);
-    // Deletes nodes that wait for others to be deleted.
-    void remove_more(core::time_point now);
     // No server can be used.
     void cut_off(errc why, core::time_point now);
 
     // When the servers have to confirm the session soon.
-    bool is_waiting_for_session() const noexcept { return !turns_.empty() || hurries_; }
+    bool is_waiting_for_session() const noexcept { return !turns_.empty() || held_.hurries(); }
     core::time_point wake_at() const noexcept { return deadlines_.earliest(); }
     void wake(core::time_point now);
 
@@ -87,7 +84,6 @@ private:
     void ask_anew(core::claim_id id, claim& c, core::time_point now);
     void list(core::claim_id id, claim& c, core::time_point now);
     void stop_watching(core::claim_id id, const claim& c);
-    void remove(core::claim_id id, claim& c, core::time_point now);
     void decide(core::claim_id id, claim& c, core::time_point now);
     void take_turn(core::claim_id id, claim& c, bool is_confirmed, core::time_point now);
     void end(core::claim_id id, bool deleted);
@@ -104,10 +100,9 @@ private:
     std::string value_;
     core::claim_deadlines deadlines_;
     core::ring<core::backend_event> events_;
-    std::vector<core::claim_id> turns_;   // of claims that are first
-    std::vector<core::claim_id> wishes_;  // of claims that are held
-    std::deque<core::claim_id> removals_; // of nodes that wait to be deleted
-    bool hurries_ = false;                // one of them waits for an extension
+    std::vector<core::claim_id> turns_; // of claims that are first
+    held_claims held_;
+    removals removals_;
 };
 
 } // namespace holdfast::zookeeper_store

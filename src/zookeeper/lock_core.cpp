@@ -92,7 +92,7 @@ void lock_core::renew(claim& c, core::claim_id id, bool again, time_point now)
     const core::validity valid = session_.valid_for(c.terms.ttl, c.terms.drift, now);
     const bool enough = again ? valid.asked >= now : valid.asked > c.renewed + valid.ttl / 16;
     if (!enough)
-        return course_.wish(id, c, again ? now : c.renewed + core::duration(1));
+        return course_.held().wish(id, c, again ? now : c.renewed + core::duration(1));
     c.renewed = valid.asked;
     course_.report({.kind = event_kind::validity, .tag = c.tag, .valid = valid});
 }

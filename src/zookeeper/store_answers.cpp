@@ -17,7 +17,7 @@ void store_answers::on_greeted(const wire::connect_reply& reply, time_point sent
     const bool refused = reply.timeout_ms <= 0 || reply.session == 0;
     if (!asked_for_new && !refused && reply.session == session_.id()) {
         if (session_.resumed(reply, sent))
-            course_.session_is_shorter(now);
+            course_.held().session_is_shorter(now);
         return;
     }
     course_.lose_session(now);
@@ -98,7 +98,7 @@ void store_answers::arrived(
         if (claim* const c = claims_.find(r.claim))
             of_claim(r, *c, error, body, now);
         if (r.what == kind::leave)
-            course_.remove_more(now);
+            course_.deletions().answered(now);
         return;
     case kind::folder:
         if (error == wire::code::unimplemented && keeper_.has_containers())
