@@ -233,7 +233,8 @@ void zookeeper_servers::launch(std::size_t server)
             "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true",
             "-Dzookeeper.skipACL=no", "-cp",
-            "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
+            "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar:"
+            "/usr/share/java/netty-all.jar", // which TLS needs, and the first one does not name,
             "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"},
         child_options{.piped = child_options::pipes::none});
 }
