@@ -96,7 +96,8 @@ backend in_postgresql()
 backend in_zookeeper()
 {
     static const zookeeper_servers servers;
-    static const backend store = zookeeper(servers.url());
+    // A lease that stays after its locker was closed ends with the session.
+    static const backend store = zookeeper(servers.url(), {.session_timeout = 5s});
     return store;
 }
 #endif

@@ -124,35 +124,45 @@ BOOST_AUTO_TEST_CASE(names_of_any_bytes_are_different_locks)
     s.finish();
 }
 
+task hold_a_crowd(holdfast::locker& locker)
+{
+    constexpr std::size_t crowd = HOLDFAST_CROWD;
+    std::vector<lease> all(crowd);
+    std::size_t open = crowd, failed = 0;
+    for (std::size_t i = 0; i < crowd; ++i)
+        holdfast::lock(locker, "crowd:" + std::to_string(i), lasting(10s))
+            .acquire(forever, [&, i](error_code ec, lease got) {
+                failed += ec ? 1u : 0u;
+                all[i] = std::move(got);
+                --open;
+            });
+    while (open != 0)
+        co_await pause(10ms);
+    BOOST_TEST(failed == 0u);
+    const auto before = locker.stats().nodes.front().commands;
+    co_await pause(20s); // six heartbeats
+    const auto sent = locker.stats().nodes.front().commands - before;
+    BOOST_TEST(sent >= 4u);
+    BOOST_TEST(sent <= 9u);
+    BOOST_TEST(std::all_of(all.begin(), all.end(), [](const lease& each) { return each.held(); }));
+    BOOST_TEST(locker.stats().lost == 0u);
+    all.clear();
+    co_await locker.close(asio::use_awaitable);
+}
+
 // One session, so one heartbeat.
 BOOST_AUTO_TEST_CASE(a_crowd_of_locks_is_kept_by_one_heartbeat)
 {
     const zookeeper_servers servers;
-    constexpr std::size_t crowd = HOLDFAST_CROWD;
     scene s(store_in(servers, {.session_timeout = 10s}));
-    run(s.io, [](holdfast::locker& locker) -> task {
-        std::vector<lease> all(crowd);
-        std::size_t open = crowd, failed = 0;
-        for (std::size_t i = 0; i < crowd; ++i)
-            holdfast::lock(locker, "crowd:" + std::to_string(i), lasting(10s))
-                .acquire(forever, [&, i](error_code ec, lease got) {
-                    failed += ec ? 1u : 0u;
-                    all[i] = std::move(got);
-                    --open;
-                });
-        while (open != 0)
-            co_await pause(10ms);
-        BOOST_TEST(failed == 0u);
-        const auto before = locker.stats().nodes.front().commands;
-        co_await pause(20s); // six heartbeats
-        const auto sent = locker.stats().nodes.front().commands - before;
-        BOOST_TEST(sent >= 4u);
-        BOOST_TEST(sent <= 9u);
-        BOOST_TEST(
-            std::all_of(all.begin(), all.end(), [](const lease& each) { return each.held(); }));
-        BOOST_TEST(locker.stats().lost == 0u);
-    }(s.locker()));
-    s.finish();
+    bool over = false;
+    asio::co_spawn(s.io, hold_a_crowd(s.locker()), [&](const std::exception_ptr& error) {
+        over = true;
+        BOOST_TEST(!error);
+    });
+    run_until(
+        s.io, [&] { return over; }, 400s); // three transactions for each lock
+    expect_no_work_left(s.io);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
