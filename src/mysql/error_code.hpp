@@ -7,7 +7,8 @@
 namespace holdfast::mysql_store {
 
 // What an error of the server or of the library means, by its number. A statement that ended with
-// an error of the server is not executed later. `text`: for people.
+// an error of the server is not executed later; its commands before the one that has failed were
+// executed. `text`: for people.
 sql::failure failure_of(unsigned number, std::string text);
 
 // Whether it is an error of the library: then there is no connection any more.
