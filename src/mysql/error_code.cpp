@@ -87,10 +87,10 @@ sql::failure failure_of(unsigned number, std::string text)
     const auto found = std::find_if(
         rules.begin(), rules.end(), [number](const rule& r) { return r.number == number; });
     if (found != rules.end())
-        return {found->reason, found->what, std::move(text)};
+        return {found->reason, found->what, std::move(text), !is_of_library(number)};
     if (is_of_library(number))
         return {errc::unreachable, remedy::reconnect, std::move(text)};
-    return {errc::node_error, remedy::refuse, std::move(text)};
+    return {errc::node_error, remedy::refuse, std::move(text), true};
 }
 
 sql::failure connection_failure_of(unsigned number, std::string text)
