@@ -98,6 +98,8 @@ struct mysql_options {
 /// nothing, and `forced_release::told` is false: it learns that its lease is lost when it renews
 /// it.
 ///
+/// libmariadb sets the signal SIGPIPE to ignored, for the whole process.
+///
 /// Throws `std::invalid_argument` if an option cannot be used. The message never contains the
 /// password.
 HOLDFAST_EXPORT backend mysql(mysql_options options);
