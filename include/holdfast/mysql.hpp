@@ -50,7 +50,10 @@ struct mysql_options {
     /// Encrypts connections over TCP. Without it they are not encrypted. The server's certificate
     /// is verified, and its name is compared with the host: then libmariadb looks the host up once
     /// more itself, and blocks meanwhile. Write an address as the host where that matters, and put
-    /// it into the certificate.
+    /// it into the certificate. libmariadb also blocks while it shakes hands over TLS: each time
+    /// that it waits for the server, for at most what is left of `connect_timeout`, rounded up to
+    /// whole seconds. Versions of it before 3.3.20, and 3.4.0 and 3.4.1, are given no such limit: a
+    /// server that stands still then blocks the thread.
     std::optional<mysql_tls> tls{};
 
     /// The `program_name` among the attributes of the connection, for people who look at the
@@ -97,6 +100,8 @@ struct mysql_options {
 /// does not know it, and `lock_owner::client` is empty. `locker::force_release()` tells the holder
 /// nothing, and `forced_release::told` is false: it learns that its lease is lost when it renews
 /// it.
+///
+/// libmariadb sets the signal SIGPIPE to ignored, for the whole process.
 ///
 /// Throws `std::invalid_argument` if an option cannot be used. The message never contains the
 /// password.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace holdfast::mysql_store {
@@ -15,6 +16,9 @@ struct rule {
     errc reason;
     remedy what;
 };
+
+constexpr unsigned tls_error = 2026;
+const std::string timed_out = "(" + std::to_string(ETIMEDOUT) + ")"; // in the library's words
 
 constexpr std::array rules{
     rule{1213, errc::contended, remedy::pass_over}, // deadlock
@@ -69,7 +73,7 @@ constexpr std::array rules{
     rule{1153, errc::node_error, remedy::reconnect},  // the statement is too long
 
     rule{3159, errc::tls_failed, remedy::reconnect}, // the server requires TLS
-    rule{2026, errc::tls_failed, remedy::reconnect},
+    rule{tls_error, errc::tls_failed, remedy::reconnect},
     rule{2027, errc::protocol_error, remedy::reconnect}, // a message that is none
     rule{2007, errc::protocol_error, remedy::reconnect},
     rule{2020, errc::protocol_error, remedy::reconnect}, // a message that is too long
@@ -87,16 +91,18 @@ sql::failure failure_of(unsigned number, std::string text)
     const auto found = std::find_if(
         rules.begin(), rules.end(), [number](const rule& r) { return r.number == number; });
     if (found != rules.end())
-        return {found->reason, found->what, std::move(text)};
+        return {found->reason, found->what, std::move(text), !is_of_library(number)};
     if (is_of_library(number))
         return {errc::unreachable, remedy::reconnect, std::move(text)};
-    return {errc::node_error, remedy::refuse, std::move(text)};
+    return {errc::node_error, remedy::refuse, std::move(text), true};
 }
 
 sql::failure connection_failure_of(unsigned number, std::string text)
 {
     sql::failure found = failure_of(number, std::move(text));
     found.what = remedy::reconnect;
+    if (number == tls_error && found.text.find(timed_out) != std::string::npos)
+        found.reason = errc::no_reply;
     return found;
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +59,16 @@ private:
 struct release {
     void operator()(MYSQL_RES* each) const noexcept { ::mysql_free_result(each); }
 };
+
+// The library shakes hands over TLS without giving back control. Whether it waits no longer than
+// the connect timeout then: older versions wait without a limit, or take its seconds for
+// milliseconds.
+bool bounds_handshake() noexcept
+{
+    std::size_t version = 0;
+    ::mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
+    return version >= 30402 || (version >= 30320 && version < 30400);
+}
 
 bool is_readable(int handle) noexcept
 {
@@ -129,6 +141,7 @@ void link::open(std::span<const std::string> addresses, time_point now)
     if (needs_name && target().path.empty())
         addresses_.assign(1, target().host);
     now_ = state::connecting;
+    connect_by_ = now + settings_.connect_timeout;
     follow(connect(now), now);
 }
 
@@ -137,7 +150,7 @@ int link::connect(time_point now)
 {
     connection_.reset(::mysql_init(nullptr));
     ++incarnation_;
-    if (!connection_ || !set_options())
+    if (!connection_ || !set_options(now))
         return lose(0, "out of memory", now), 0;
     const core::address& where = target();
     address_.clear();
@@ -153,7 +166,7 @@ int link::connect(time_point now)
         local ? where.path.c_str() : nullptr, CLIENT_MULTI_STATEMENTS);
 }
 
-bool link::set_options()
+bool link::set_options(time_point now)
 {
     MYSQL* const to = connection_.get();
     bool done = true;
@@ -179,6 +192,10 @@ bool link::set_options()
     if (!settings_.encrypts || !target().path.empty())
         return done;
     set(MYSQL_OPT_SSL_ENFORCE, &yes);
+    const auto left = std::chrono::ceil<std::chrono::seconds>(connect_by_ - now).count();
+    const auto limit = static_cast<unsigned>(std::max<std::int64_t>(left, 1)); // 0 is none
+    if (bounds_handshake())
+        set(MYSQL_OPT_CONNECT_TIMEOUT, &limit);
     set(MYSQL_OPT_TLS_VERSION, tls_versions);
     set_text(MYSQL_OPT_SSL_CA, settings_.ca_file);
     set_text(MYSQL_OPT_SSL_CERT, settings_.certificate_file);

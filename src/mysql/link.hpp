@@ -21,6 +21,7 @@ struct link_settings {
     std::string user, password, database, client_name;
     bool encrypts = false, accepts_any_certificate = false;
     std::string ca_file, certificate_file, key_file;
+    core::duration connect_timeout{};
 };
 
 // What a connection of libmariadb reports.
@@ -83,7 +84,7 @@ private:
     };
 
     int connect(core::time_point now);
-    bool set_options();
+    bool set_options(core::time_point now);
     void drop() noexcept;
     void follow(int waits_for, core::time_point now);
     int go_on(int events);
@@ -99,6 +100,7 @@ private:
     const link_settings& settings_;
     link_owner& owner_;
     std::size_t server_ = 0;
+    core::time_point connect_by_{};
     std::vector<std::string> addresses_; // that are not tried yet; the next one is the last
     std::string address_;                // used by the library
     std::unique_ptr<st_mysql, finish> connection_;

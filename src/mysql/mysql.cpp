@@ -116,6 +116,7 @@ mysql_store::link_settings link_of(mysql_options& o)
     made.password = std::move(o.password);
     made.database = std::move(o.database);
     made.client_name = std::move(o.client_name);
+    made.connect_timeout = o.connect_timeout;
     if (o.tls) {
         made.encrypts = true;
         made.accepts_any_certificate = o.tls->accept_any_certificate;

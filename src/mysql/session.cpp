@@ -175,6 +175,10 @@ void session::end_with_error(time_point now)
     sql::failure why = *std::exchange(error_, std::nullopt);
     answer_.reset();
     reply_.reset();
+    // Its commands commit one by one: perhaps only the last one had to wait for the table.
+    if (step_ == step::asking && asked_about_ == sql::question::kind::take &&
+        why.what == remedy::pass_over)
+        why.what = remedy::later;
     if (step_ == step::looking || step_ == step::executing || step_ == step::asking)
         step_ = step::ready;
     else

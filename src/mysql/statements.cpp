@@ -65,6 +65,14 @@ std::int64_t microseconds(core::duration d) noexcept
     return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
 }
 
+// Seconds, with a point in every locale.
+std::string seconds_of(core::duration d)
+{
+    const std::int64_t all = microseconds(d), second = 1'000'000;
+    const std::string rest = std::to_string(all % second);
+    return std::to_string(all / second) + "." + std::string(6 - rest.size(), '0') + rest;
+}
+
 // A list of JSON with the number of each entry, in the order of the resources: so statements of two
 // lockers do not lock rows crosswise.
 std::string list_of(std::span<const sql::entry> entries)
@@ -167,8 +175,7 @@ std::string statements::of(const sql::question& what) const
 
 std::string settings_text(core::duration longest)
 {
-    const auto limit = std::to_string(static_cast<double>(microseconds(longest)) / 1e6);
-    return with(texts::settings, {{"{limit}", limit}});
+    return with(texts::settings, {{"{limit}", seconds_of(longest)}});
 }
 
 std::string guard_text(const std::string& table)

@@ -13,7 +13,8 @@
 //
 // The time is read once, before the rows: then leases look valid a little longer than they are, and
 // new ones are a little shorter. Times are microseconds since the epoch. What has become of a row
-// is known by the end that the statement has written, which is that time and the time to live.
+// is known by its end, which is at least that time and the time to live. A statement that comes
+// late has an earlier time, so an owner's end is never moved back.
 //
 // Rows whose tokens will change are locked by the index `guard`, whose entry a guard locks as well;
 // others by their name. Which ones these are, is read before, without a lock: derived tables with a
@@ -92,8 +93,9 @@ SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
     SELECT y.resource, IF(y.turn, y.owner, y.holder),
         IF(y.turn, GREATEST(y.token_end + 1, @hf_now - 1023), y.token),
         IF(y.turn, GREATEST(y.token_end + 1, @hf_now), y.token_end),
-        IF(y.turn OR y.ours, @hf_now + y.ttl, y.expires_at), 0, y.turn, y.turn OR y.ours, y.p,
-        y.mark, @hf_now + y.ttl
+        CASE WHEN y.turn THEN @hf_now + y.ttl
+            WHEN y.ours THEN GREATEST(y.expires_at, @hf_now + y.ttl) ELSE y.expires_at END,
+        0, y.turn, y.turn OR y.ours, y.p, y.mark, @hf_now + y.ttl
     FROM (SELECT z.*, z.holder = z.owner AS ours,
             z.by_key AND z.holder <> z.owner AND z.expires_at <= @hf_now
                 AND COALESCE(z.first_one, z.owner) = z.owner COLLATE latin1_bin AS turn
@@ -130,7 +132,7 @@ ON DUPLICATE KEY UPDATE owner = IF(x.is_new, {t}.owner, x.owner),
 // What has become of them. Alone: which of those that do not enter the queue can have their turn.
 inline constexpr std::string_view wanted = R"(SELECT a.n, CASE WHEN @hf_now > @hf_until THEN 't'
         WHEN h.resource IS NULL THEN 'l'
-        WHEN h.owner = a.owner THEN IF(h.expires_at = @hf_now + a.ttl, 'g', 'l')
+        WHEN h.owner = a.owner THEN IF(h.expires_at >= @hf_now + a.ttl, 'g', 'l')
         WHEN a.queues THEN
             IF(LOCATE(CONCAT(a.mark, @hf_now + a.ttl, ']'), h.waiters) > 0, 'q', 'l')
         WHEN h.expires_at <= @hf_now AND COALESCE({first of h}, a.owner) = a.owner
@@ -198,8 +200,8 @@ SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
     FROM {a} a STRAIGHT_JOIN {t} h FORCE INDEX (PRIMARY) ON h.resource = a.resource
     WHERE h.owner = a.owner AND h.expires_at > @hf_now
     FOR UPDATE SKIP LOCKED) x
-ON DUPLICATE KEY UPDATE expires_at = x.expires_at;
-SELECT a.n, CASE WHEN h.owner = a.owner AND h.expires_at = @hf_now + a.ttl
+ON DUPLICATE KEY UPDATE expires_at = GREATEST({t}.expires_at, x.expires_at);
+SELECT a.n, CASE WHEN h.owner = a.owner AND h.expires_at >= @hf_now + a.ttl
         THEN IF({waiting of h} > 0, 'o', 'k')
     WHEN h.owner = a.owner AND h.expires_at > @hf_now THEN 'l' ELSE 'x' END AS found
 FROM {a} a LEFT JOIN {t} h ON h.resource = a.resource)";
@@ -248,8 +250,9 @@ inline constexpr std::string_view create = R"(CREATE TABLE IF NOT EXISTS {t} (
 
 inline constexpr std::string_view settings = R"(SET NAMES latin1 COLLATE latin1_bin;
 SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION time_zone = '+00:00',
-    SESSION innodb_lock_wait_timeout = 1, SESSION group_concat_max_len = 1048576,
-    SESSION sql_select_limit = DEFAULT, SESSION sql_safe_updates = 0, SESSION wait_timeout = 28800;
+    SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1,
+    SESSION group_concat_max_len = 1048576, SESSION sql_select_limit = DEFAULT,
+    SESSION sql_safe_updates = 0, SESSION wait_timeout = 28800;
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET SESSION TRANSACTION READ WRITE;
 /*M! SET SESSION max_statement_time = {limit} */)";

@@ -63,7 +63,7 @@ sql::failure failure_of(std::string_view state, std::string text)
 {
     const auto found = std::find_if(
         rules.begin(), rules.end(), [state](const rule& r) { return state.starts_with(r.state); });
-    return {found->reason, found->what, std::move(text)};
+    return {found->reason, found->what, std::move(text), true};
 }
 
 sql::failure connection_failure_of(std::string_view message)

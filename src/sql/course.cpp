@@ -190,10 +190,10 @@ void course::not_granted(core::claim_id id, const row& what, time_point sent, ti
         c.moved_at = now;
     const bool first = what.ahead == 0;
     time_point next = c.refresh_at;
-    if (database_.address().empty())
-        next = std::min(next, looks_.for_turn(what.ahead, c.moved_at, now));
     if (first && what.free_in < next - now)
         next = now + std::max(what.free_in, core::duration(0)) + jitter_.between(1ms, after_end);
+    if (database_.address().empty())
+        next = looks_.for_turn(what.ahead, c.moved_at, now, next);
     claims_.set_timer(id, next);
 }
 

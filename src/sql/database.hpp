@@ -33,7 +33,8 @@ public:
 
     virtual void on_answer(const answer& what, core::time_point now) = 0;
     virtual void on_reply(const reply& what, core::time_point now) = 0;
-    // The statement or question under way was not executed, and the connection can be used.
+    // The statement or question under way is over, and the connection can be used. It was not
+    // executed; if it is to be made again `later`, or is refused, perhaps it was.
     virtual void on_failure(const failure& why, core::time_point now) = 0;
     // A waiting owner has been given the resource.
     virtual void on_turn(std::string_view owner, token_block tokens, core::time_point now) = 0;

@@ -113,17 +113,18 @@ struct reply {
     finding taken = finding::locked; // take: as of give_back
 };
 
-// A statement was not executed, or its connection has failed.
+// A statement has failed, or its connection has.
 struct failure {
     enum class remedy : std::uint8_t {
-        pass_over, // rows were locked: again, without waiting for them
-        later,     // again, after a pause
+        pass_over, // not executed, as rows were locked: again, without waiting for them
+        later,     // perhaps executed: again, after a pause
         refuse,    // it does not help to try again
         reconnect, // the connection or its server cannot be used
     };
     errc reason{};
     remedy what{};
     std::string text{};
+    bool was_told = false; // it is an error that the server has answered with
 };
 
 } // namespace holdfast::sql

@@ -22,14 +22,16 @@ public:
     {}
 
     // When a waiter looks again that has looked now. So many have waited before it since
-    // `moved_at`: the longer nothing has changed, and the more they are, the later.
-    core::time_point for_turn(
-        std::int64_t ahead, core::time_point moved_at, core::time_point now) noexcept;
+    // `moved_at`: the longer nothing has changed, and the more they are, the later. But not after
+    // `latest`, when it has something else to ask, and needs no room for a look.
+    core::time_point for_turn(std::int64_t ahead, core::time_point moved_at, core::time_point now,
+        core::time_point latest = core::never) noexcept;
     // When a holder looks again for waiters.
     core::time_point for_others(core::time_point now) noexcept;
 
 private:
-    core::time_point fit(core::duration pause, core::time_point now) noexcept;
+    core::time_point fit(
+        core::duration pause, core::time_point now, core::time_point latest) noexcept;
 
     core::jitter jitter_;
     const core::duration phase_;                // other lockers have other rounds

@@ -109,6 +109,9 @@ void lookups::failed(const failure& why, time_point now)
         return;
     if (why.what == failure::remedy::refuse)
         return give_up(each, why.reason);
+    // Perhaps it has taken the resource already: once more, and it could take it from the next one.
+    if (why.what == failure::remedy::later && each->second.what.takes())
+        return give_up(each, errc::unreachable);
     each->second.what.put_off(
         why.what == failure::remedy::pass_over ? errc::contended : errc::unreachable);
     follow(each, now);

@@ -92,7 +92,7 @@ void server::on_reply(const reply& what, core::time_point now)
 
 void server::on_failure(const failure& why, core::time_point now)
 {
-    if (up_)
+    if (up_ && why.was_told)
         ++record().stats().errors;
     if (why.what == failure::remedy::reconnect)
         return fail(why.reason, why.text, now);

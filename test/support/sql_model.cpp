@@ -178,6 +178,11 @@ sql::token_block sql_model::next_tokens(const resource& r) const
     return {std::max(r.tokens.last + 1, now - 1023), std::max(r.tokens.last + 1, now)};
 }
 
+std::int64_t sql_model::prolonged(const resource& r, std::int64_t until) const
+{
+    return passes_over ? std::max(r.expires_at, until) : until;
+}
+
 // None if another transaction has locked the row.
 std::optional<row> sql_model::want(const sql::statement& what, const sql::entry& e)
 {
@@ -208,7 +213,7 @@ std::optional<row> sql_model::want(const sql::statement& what, const sql::entry&
             r.owner = owner;
             r.tokens = next_tokens(r);
         }
-        r.expires_at = until;
+        r.expires_at = is_next ? until : prolonged(r, until);
         found.what = finding::granted;
         found.tokens = r.tokens;
         return found;
@@ -269,7 +274,7 @@ std::optional<row> sql_model::renew(const sql::statement& what, const sql::entry
         return found;
     if (is_locked(what, e, false))
         return std::nullopt;
-    at->second.expires_at = clock + microseconds(e.ttl);
+    at->second.expires_at = prolonged(at->second, clock + microseconds(e.ttl));
     found.what = finding::renewed;
     found.others_wait = first_of(at->second) != nullptr;
     return found;

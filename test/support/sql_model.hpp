@@ -94,7 +94,7 @@ public:
     std::int64_t clock = 1'000'000'000'000; ///< in microseconds since the epoch
     std::map<std::string, resource> rows;
     std::map<std::string, lock> locked;
-    /// As MariaDB does it: no statement waits for a row.
+    /// As MariaDB does it: no statement waits for a row, or moves the end of an owner's lease back.
     bool passes_over = false;
 
 private:
@@ -102,6 +102,7 @@ private:
     const place* first_of(const resource& r) const;
     bool is_free_for(const resource& r, const std::string& owner) const;
     sql::token_block next_tokens(const resource& r) const;
+    std::int64_t prolonged(const resource& r, std::int64_t until) const;
     std::optional<sql::row> want(const sql::statement& what, const sql::entry& e);
     std::optional<sql::row> give_back(const sql::statement& what, const sql::entry& e);
     std::optional<sql::row> renew(const sql::statement& what, const sql::entry& e);

@@ -2,6 +2,14 @@
 #include "integration/mysql/store.hpp"
 #include "support/certificates.hpp"
 
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
 namespace holdfast::test {
 namespace {
 
@@ -89,6 +97,97 @@ BOOST_AUTO_TEST_CASE(an_address_in_the_certificate_is_verified)
     const mariadb_server server(with_certificate(signers.issue("server", "IP:127.0.0.1")));
     const auto made = try_with(verified(server, signers.authority(), "127.0.0.1"));
     BOOST_TEST(!made.error, made.error.message() << "; " << made.nodes);
+}
+
+// A server that greets, says that it knows TLS, and says no more.
+class silent_server {
+public:
+    silent_server()
+    {
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof where;
+        auto* const any = reinterpret_cast<sockaddr*>(&where);
+        BOOST_REQUIRE(listener_ >= 0);
+        BOOST_REQUIRE(::bind(listener_, any, sizeof where) == 0);
+        BOOST_REQUIRE(::listen(listener_, 100) == 0);
+        BOOST_REQUIRE(::getsockname(listener_, any, &length) == 0);
+        port_ = ::ntohs(where.sin_port);
+        greets_ = std::thread([this] { greet(); });
+    }
+    ~silent_server()
+    {
+        over_ = true;
+        greets_.join();
+        for (const int each : peers_)
+            ::close(each);
+        ::close(listener_);
+    }
+    silent_server(silent_server&&) = delete;
+
+    std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
+    int greeted() const { return greeted_; }
+
+private:
+    // In the end it hangs up, so that nobody waits for it for ever.
+    void greet()
+    {
+        const auto end = steady::now() + 40s;
+        while (!over_ && steady::now() < end) {
+            pollfd one{.fd = listener_, .events = POLLIN, .revents = 0};
+            if (::poll(&one, 1, 50) <= 0)
+                continue;
+            const int peer = ::accept(listener_, nullptr, nullptr);
+            if (peer < 0)
+                continue;
+            peers_.push_back(peer);
+            const std::string text = greeting();
+            greeted_ += ::send(peer, text.data(), text.size(), MSG_NOSIGNAL) > 0 ? 1 : 0;
+        }
+        for (const int each : peers_)
+            ::shutdown(each, SHUT_RDWR);
+    }
+    static std::string greeting()
+    {
+        std::string body = "\x0a";
+        body += std::string("5.5.5-10.11.0-MariaDB\0", 22);
+        body += std::string("\1\0\0\0", 4) + std::string(8, 'a') + '\0';
+        body += std::string("\xff\xff", 2) + '\x08' + std::string("\2\0", 2);
+        body += std::string("\x7f\0", 2) + '\x15' + std::string(10, '\0');
+        body += std::string(12, 'b') + '\0' + std::string("mysql_native_password\0", 22);
+        return static_cast<char>(body.size()) + std::string(3, '\0') + body;
+    }
+
+    const int listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    int port_ = 0;
+    std::atomic<bool> over_ = false;
+    std::atomic<int> greeted_ = 0;
+    std::vector<int> peers_; // of the thread
+    std::thread greets_;
+};
+
+// libmariadb blocks while it shakes hands.
+BOOST_AUTO_TEST_CASE(a_server_that_stands_still_blocks_for_no_longer_than_the_connect_timeout)
+{
+    const silent_server server;
+    mysql_options options;
+    options.hosts = {server.host()};
+    options.user = "app";
+    options.database = "shop";
+    options.tls.emplace().accept_any_certificate = true;
+    options.connect_timeout = 1s;
+    scene s(mysql(options), 1);
+    const auto begin = steady::now();
+    run(s.io, [](scene& all) -> task {
+        auto [failed, held] = co_await all.lock(0).acquire(3s, no_throw);
+        BOOST_TEST(failed == condition::unavailable, failed.message());
+    }(s));
+    BOOST_TEST(server.greeted() >= 2); // and is tried again
+    const std::string nodes = describe_nodes(s.locker().stats());
+    BOOST_TEST(nodes.find("timed out") != std::string::npos, nodes);
+    s.finish();
+    BOOST_TEST((steady::now() - begin < 30s));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)

@@ -2,6 +2,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cerrno>
+#include <string>
+
 using namespace holdfast;
 using namespace holdfast::mysql_store;
 using remedy = sql::failure::remedy;
@@ -46,9 +49,17 @@ BOOST_AUTO_TEST_CASE(errors_have_a_meaning)
         BOOST_TEST((found.reason == each.reason), each.number);
         BOOST_TEST((found.what == each.what), each.number);
         BOOST_TEST(found.text == "text");
+        BOOST_TEST(found.was_told == !is_of_library(each.number), each.number);
         BOOST_TEST((connection_failure_of(each.number, "").reason == each.reason));
         BOOST_TEST((connection_failure_of(each.number, "").what == remedy::reconnect));
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_stands_still_is_not_wrong_about_tls)
+{
+    const std::string text = "TLS/SSL error: Connection timed out (" + std::to_string(ETIMEDOUT);
+    BOOST_TEST((connection_failure_of(2026, text + ")").reason == errc::no_reply));
+    BOOST_TEST((connection_failure_of(2026, text + "0)").reason == errc::tls_failed));
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_the_library_are_known)

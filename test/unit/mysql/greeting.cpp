@@ -207,6 +207,23 @@ BOOST_AUTO_TEST_CASE(an_error_after_a_result_counts)
     BOOST_TEST((failed->reason == errc::protocol_error));
 }
 
+// Its row may have changed before the last command had to wait.
+BOOST_AUTO_TEST_CASE(a_take_that_has_waited_too_long_is_perhaps_executed)
+{
+    using kind = sql::question::kind;
+    greet();
+    for (const kind what : {kind::take, kind::look}) {
+        s.ask({.what = what, .resource = "r", .owner = "A"});
+        next();
+        s.on_error(1205, "Lock wait timeout exceeded; try restarting transaction");
+        end();
+        BOOST_REQUIRE(failed.has_value());
+        BOOST_TEST((failed->what == (what == kind::take ? remedy::later : remedy::pass_over)));
+        failed.reset();
+        BOOST_TEST(s.is_ready());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_answer_that_is_none_ends_the_session)
 {
     for (const bool empty : {true, false}) {

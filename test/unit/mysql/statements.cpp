@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <clocale>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,28 @@ BOOST_AUTO_TEST_CASE(texts_are_complete)
     BOOST_TEST(has(texts.create(), "`locks`.`mine`"));
     BOOST_TEST(has(texts.facts(), "TABLE_SCHEMA = 'locks'"));
     BOOST_TEST(has(statements("mine").facts(), "TABLE_SCHEMA = DATABASE()"));
-    BOOST_TEST(has(settings_text(1500ms), "max_statement_time = 1.5"));
+}
+
+// Of rows, and of the table.
+BOOST_AUTO_TEST_CASE(nothing_is_waited_for_for_long)
+{
+    BOOST_TEST(has(settings_text(2s), "SESSION innodb_lock_wait_timeout = 1,"));
+    BOOST_TEST(has(settings_text(2s), "SESSION lock_wait_timeout = 1,"));
+}
+
+// The locale of a process may have a comma there.
+BOOST_AUTO_TEST_CASE(the_longest_time_of_a_statement_has_a_point)
+{
+    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    for (const char* const name :
+        {"C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"}) {
+        if (std::setlocale(LC_NUMERIC, name) == nullptr)
+            continue; // not on this machine
+        BOOST_TEST(has(settings_text(10ms), "max_statement_time = 0.010000 "), name);
+        BOOST_TEST(has(settings_text(1500ms), "max_statement_time = 1.500000 "), name);
+        BOOST_TEST(has(settings_text(60s + 1us), "max_statement_time = 60.000001 "), name);
+    }
+    std::setlocale(LC_NUMERIC, before.c_str());
 }
 
 // A statement that waits for rows could block another one crosswise.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <queue>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -68,6 +69,54 @@ BOOST_AUTO_TEST_CASE(a_crowd_looks_no_more_often_than_a_server_bears)
     const auto [least, most] = std::minmax_element(looked.begin(), looked.end());
     BOOST_TEST(*least >= 3); // and take turns
     BOOST_TEST(*most <= 5);
+}
+
+// With more waiters than looks until their places are to be refreshed: those that refresh them
+// take no room.
+BOOST_AUTO_TEST_CASE(a_crowd_does_not_plan_ahead_of_what_it_does_first)
+{
+    look_schedule looks(1);
+    constexpr int crowd = 100'000;
+    constexpr duration refresh = 3s;
+    struct waiter {
+        time_point at, refresh_at;
+    };
+    const auto later = [](const waiter& a, const waiter& b) {
+        return a.at > b.at;
+    };
+    std::priority_queue<waiter, std::vector<waiter>, decltype(later)> due(later);
+    for (int i = 0; i < crowd; ++i)
+        due.push({start + refresh * i / crowd, start + refresh * i / crowd});
+    int looked = 0, refreshed = 0;
+    bool in_time = true;
+    while (due.top().at < start + 2min) {
+        waiter next = due.top();
+        due.pop();
+        if (next.at < next.refresh_at) {
+            ++looked;
+        } else {
+            ++refreshed;
+            next.refresh_at = next.at + refresh;
+        }
+        const time_point now = next.at;
+        next.at = looks.for_turn(0, start, now, next.refresh_at);
+        in_time = in_time && next.at > now && next.at <= next.refresh_at;
+        due.push(next);
+    }
+    BOOST_TEST(in_time);
+    BOOST_TEST(looked <= 120 * 20'000);
+    BOOST_TEST(looked >= 110 * 20'000);
+    BOOST_TEST(refreshed >= crowd * 39);
+    const time_point now = start + 2min;
+    BOOST_TEST((looks.for_turn(0, now, now) - now <= refresh + 2ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_is_refreshed_first_takes_no_room)
+{
+    look_schedule looks(1);
+    for (int i = 0; i < 1000; ++i)
+        BOOST_TEST((looks.for_turn(0, start, start, start + 500us) == start + 500us));
+    BOOST_TEST((looks.for_turn(0, start, start) - start <= 2ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_lonely_waiter_has_room_again_after_a_crowd)

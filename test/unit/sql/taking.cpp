@@ -162,6 +162,26 @@ BOOST_AUTO_TEST_CASE(a_take_without_an_answer_is_not_repeated)
     BOOST_TEST(!b.database->asked());
 }
 
+// It was cancelled, perhaps between its last two commands. The next one has the resource by then.
+BOOST_AUTO_TEST_CASE(a_take_that_has_perhaps_been_executed_is_not_repeated)
+{
+    hold();
+    queue();
+    begin(inspection_task::force_release);
+    reply();
+    BOOST_TEST(asks(kind::take));
+    b.database->refuse({errc::no_reply, sql::failure::remedy::later, "cancelled"}, now);
+    result<forced_release>(errc::unreachable);
+    pass(100ms);
+    b.settle();
+    BOOST_TEST(!asks(kind::take));
+
+    begin(inspection_task::force_release); // the look before it takes nothing
+    b.database->refuse({errc::no_reply, sql::failure::remedy::later, "cancelled"}, now);
+    pass(100ms);
+    BOOST_TEST(asks(kind::look));
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_after_a_take_leaves_it_done)
 {
     hold();

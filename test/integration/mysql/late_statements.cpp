@@ -1,0 +1,78 @@
+// Statements that the server executes after later ones: the time that they bear is earlier.
+#include "integration/mysql/store.hpp"
+#include "mysql/statements.hpp"
+#include "mysql/texts.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+using mysql_store::statements;
+using sql::action;
+
+constexpr std::int64_t ttl = 60'000'000, start = 1'700'000'000'000'000;
+
+struct lock_table {
+    lock_table()
+    {
+        session.run(mysql_store::settings_text(10s));
+        session.run(texts.create());
+    }
+    // What the statement of an owner finds that has read the clock at that time.
+    std::string find(action what, std::int64_t time, std::string_view owner = "A")
+    {
+        const std::array one{
+            sql::entry{.resource = "a", .owner = owner, .ttl = std::chrono::microseconds(ttl)}};
+        std::string text = texts.of({.what = what, .entries = one});
+        const std::string_view clock = mysql_store::texts::set_clock;
+        BOOST_REQUIRE(text.starts_with(clock));
+        text.replace(0, clock.size(), "SET @hf_now = " + std::to_string(time));
+        const auto rows = session.run(text);
+        BOOST_REQUIRE(rows.size() == 1u);
+        return rows.front().substr(2, 1);
+    }
+    std::int64_t end()
+    {
+        return std::stoll(session.run("SELECT expires_at FROM holdfast_locks").at(0));
+    }
+
+    const mariadb_server server;
+    mariadb_session session{server};
+    const statements texts{"holdfast_locks"};
+};
+
+BOOST_FIXTURE_TEST_SUITE(mysql_late_statements, lock_table)
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_lease_is_never_moved_back)
+{
+    BOOST_TEST(find(action::want, start) == "g");
+    BOOST_TEST(end() == start + ttl);
+    BOOST_TEST(find(action::renew, start + 20'000'000) == "k");
+    BOOST_TEST(end() == start + 20'000'000 + ttl);
+    for (const action late : {action::renew, action::want}) {
+        BOOST_TEST(find(late, start + 10'000'000) == (late == action::want ? "g" : "k"));
+        BOOST_TEST(end() == start + 20'000'000 + ttl);
+    }
+    BOOST_TEST(find(action::want, start + 30'000'000) == "g"); // it goes on
+    BOOST_TEST(end() == start + 30'000'000 + ttl);
+}
+
+// Its end is later than that of the lease that it follows, or earlier.
+BOOST_AUTO_TEST_CASE(a_new_holder_has_an_end_of_its_own)
+{
+    BOOST_TEST(find(action::want, start) == "g");
+    BOOST_TEST(find(action::want, start + 1, "B") == "r");
+    BOOST_TEST(find(action::want, start + ttl, "B") == "g");
+    BOOST_TEST(end() == start + 2 * ttl);
+    BOOST_TEST(find(action::renew, start + ttl - 1) == "x");
+    BOOST_TEST(end() == start + 2 * ttl);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
