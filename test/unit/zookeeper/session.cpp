@@ -114,6 +114,41 @@ BOOST_AUTO_TEST_CASE(the_newest_transaction_is_told_to_the_next_server)
     BOOST_TEST(s.greeting(12s).timeout_ms == 12'000);
 }
 
+// Servers with other bounds grant another timeout, and a new leader takes that of the beginning.
+BOOST_AUTO_TEST_CASE(the_shortest_timeout_of_a_session_counts)
+{
+    session s = begun();
+    BOOST_TEST(s.resumed({.timeout_ms = 8'000, .session = 7}, start + 1s));
+    BOOST_TEST((s.ends() == start + 8s));
+    BOOST_TEST(!s.resumed({.timeout_ms = 20'000, .session = 7}, start + 2s));
+    BOOST_TEST((s.timeout() == 8s));
+    s.lost();
+    s.began({.timeout_ms = 20'000, .session = 8}, start + 3s);
+    BOOST_TEST((s.timeout() == 20s));
+}
+
+// The servers count the timeout, not the ttl, by their clocks.
+BOOST_AUTO_TEST_CASE(drift_is_subtracted_for_the_whole_timeout)
+{
+    const session s = begun();
+    BOOST_TEST((s.valid_for(3s, 100ms, start + 11s).until == start + 12s - 400ms));
+    BOOST_TEST((s.valid_for(3s, 100ms, start + 1s).until == start + 4s - 100ms));
+}
+
+// A server closes the connection of a client that has seen more than itself. If its data is lost,
+// that would never end.
+BOOST_AUTO_TEST_CASE(a_new_session_needs_no_transaction)
+{
+    session s = begun();
+    s.saw(50);
+    BOOST_TEST(s.greeting(12s).last_zxid == 50);
+    BOOST_TEST(!s.is_past(start + 36s));
+    BOOST_TEST(s.is_past(start + 36s + 1ms));
+    s.lost();
+    BOOST_TEST(s.greeting(12s).last_zxid == 0);
+    BOOST_TEST(!s.is_past(start + 100s));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
