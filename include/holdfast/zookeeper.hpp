@@ -67,8 +67,10 @@ struct zookeeper_options {
 /// for each resource, whatever clocks do, unless the ensemble is restored from a backup.
 ///
 /// A locker has one session, so one request keeps all its locks. When a process dies, its locks are
-/// free after the session's timeout. Waiters are served in the order in which their requests reach
-/// the leader.
+/// free after the session's timeout; so are those that `lock_options::min_hold` keeps after their
+/// locker was closed. A lease is good for at least a third of the session's timeout at any time, so
+/// its guard time must be shorter than that. Waiters are served in the order in which their
+/// requests reach the leader.
 ///
 /// `locker::inspect()` and `list()` read the nodes. The ensemble answers as one, so the reports
 /// have no `nodes`, and servers do not tell how long a session still lasts. `list()` finds the

@@ -27,6 +27,8 @@ struct subject {
     bool tells_losses = true; ///< and the holder is told
     bool names_processes = true; ///< it knows the process behind an owner
     bool tells_time_left = true; ///< it knows how long a lock lasts unless it is renewed
+    /// How long a lock of ttl 3 s may stay that its locker has left in the store.
+    std::chrono::seconds longest_stay{6};
 
     friend std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 };

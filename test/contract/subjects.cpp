@@ -134,7 +134,8 @@ const std::vector<subject>& every_backend()
             .has_tokens = true,
             .make = in_zookeeper,
             .takes_away = false,
-            .tells_time_left = false},
+            .tells_time_left = false,
+            .longest_stay = 16s}, // the session lasts 10 s
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
         {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .names_processes = false},
