@@ -135,7 +135,7 @@ const std::vector<subject>& every_backend()
             .make = in_zookeeper,
             .takes_away = false,
             .tells_time_left = false,
-            .longest_stay = 16s}, // the session lasts 10 s
+            .longest_stay = 8s}, // the session lasts 5 s
 #endif
 #ifdef HOLDFAST_WITH_POSTGRESQL
         {.name = "PostgreSQL", .has_tokens = true, .make = in_postgresql, .names_processes = false},
