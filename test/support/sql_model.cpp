@@ -178,6 +178,12 @@ sql::token_block sql_model::next_tokens(const resource& r) const
     return {std::max(r.tokens.last + 1, now - 1023), std::max(r.tokens.last + 1, now)};
 }
 
+// Whether nothing is to be done for an owner that asks for so long: then no lock matters.
+bool sql_model::lasts(const resource& r, std::int64_t until) const
+{
+    return passes_over && r.expires_at >= until;
+}
+
 std::int64_t sql_model::prolonged(const resource& r, std::int64_t until) const
 {
     return passes_over ? std::max(r.expires_at, until) : until;
@@ -203,7 +209,7 @@ std::optional<row> sql_model::want(const sql::statement& what, const sql::entry&
     }
     resource& r = at->second;
     const bool ours = r.owner == owner, is_next = !ours && is_free_for(r, owner);
-    if ((ours || is_next || e.queues) && is_locked(what, e, is_next))
+    if ((ours || is_next || e.queues) && !(ours && lasts(r, until)) && is_locked(what, e, is_next))
         return std::nullopt;
     auto mine = place_of(r, owner);
     if (ours || is_next) {
@@ -272,9 +278,10 @@ std::optional<row> sql_model::renew(const sql::statement& what, const sql::entry
     const auto at = rows.find(std::string(e.resource));
     if (at == rows.end() || at->second.owner != e.owner || at->second.expires_at <= clock)
         return found;
-    if (is_locked(what, e, false))
+    const std::int64_t until = clock + microseconds(e.ttl);
+    if (!lasts(at->second, until) && is_locked(what, e, false))
         return std::nullopt;
-    at->second.expires_at = prolonged(at->second, clock + microseconds(e.ttl));
+    at->second.expires_at = prolonged(at->second, until);
     found.what = finding::renewed;
     found.others_wait = first_of(at->second) != nullptr;
     return found;

@@ -102,6 +102,7 @@ private:
     const place* first_of(const resource& r) const;
     bool is_free_for(const resource& r, const std::string& owner) const;
     sql::token_block next_tokens(const resource& r) const;
+    bool lasts(const resource& r, std::int64_t until) const;
     std::int64_t prolonged(const resource& r, std::int64_t until) const;
     std::optional<sql::row> want(const sql::statement& what, const sql::entry& e);
     std::optional<sql::row> give_back(const sql::statement& what, const sql::entry& e);
