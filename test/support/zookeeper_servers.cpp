@@ -234,7 +234,9 @@ void zookeeper_servers::launch(std::size_t server)
             "-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true",
             "-Dzookeeper.skipACL=no", "-cp",
             "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar:"
-            "/usr/share/java/netty-all.jar", // which TLS needs, and the first one does not name,
+            // TLS needs these; the first one does not name them.
+            "/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:"
+            "/usr/share/java/netty-transport-native-unix-common.jar",
             "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"},
         child_options{.piped = child_options::pipes::none});
 }
