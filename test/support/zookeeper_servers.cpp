@@ -239,11 +239,12 @@ void zookeeper_servers::launch(std::size_t server)
         "-Dzookeeper.jmx.log4j.disable=true", "-Dzookeeper.skipACL=no",
         "-Dznode.container.checkIntervalMs=" + std::to_string(settings_.container_ms)};
     words.insert(words.end(), settings_.java.begin(), settings_.java.end());
-    // TLS needs a part of Netty that the first file does not name.
+    // TLS needs parts of Netty that the first file does not name.
     words.insert(
         words.end(), {"-cp",
                          "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar:"
-                         "/usr/share/java/netty-codec.jar",
+                         "/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:"
+                         "/usr/share/java/netty-transport-native-unix-common.jar",
                          "org.apache.zookeeper.server.quorum.QuorumPeerMain", folder + "/zoo.cfg"});
     s.process.emplace(words, child_options{.piped = child_options::pipes::none});
 }
