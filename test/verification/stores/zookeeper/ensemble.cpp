@@ -15,7 +15,12 @@ ensemble::ensemble(world& w, const ensemble_settings& s) : world_(w), settings_(
             std::make_unique<server>(world_, *this, i, 0.996 + 0.008 * world_.random.fraction()));
 }
 
-ensemble::~ensemble() = default;
+// What is under way between servers keeps the reign alive.
+ensemble::~ensemble()
+{
+    if (current_)
+        current_->end();
+}
 
 void ensemble::begin()
 {
