@@ -75,7 +75,7 @@ std::optional<std::uint64_t> lock_core::transfer(core::claim_id id, std::uint64_
     return c.fence();
 }
 
-// One heartbeat keeps all claims. It is sent when it is time, whoever asks.
+// One heartbeat keeps all claims. It is sent at its time, not when asked.
 void lock_core::renew(std::span<const core::claim_id> claims, bool again, time_point now)
 {
     for (const core::claim_id id : claims) {

@@ -7,7 +7,7 @@
 
 namespace holdfast::zookeeper_simulation {
 
-// Compares what processes believe with what is committed: whoever believes in a lease has a node,
+// Compares what processes believe with what is committed: a process with a lease has a node,
 // which is the first of its queue, even if nobody else wants the resource.
 class queue_judge {
 public:
