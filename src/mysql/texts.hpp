@@ -49,8 +49,9 @@ inline constexpr std::string_view places = R"(JSON_TABLE(
     IF(JSON_VALID(CONCAT('[', {x}.waiters, ']')), CONCAT('[', {x}.waiters, ']'), '[]'), '$[*]'
     COLUMNS (k FOR ORDINALITY, owner VARCHAR(255) CHARACTER SET latin1 PATH '$[0]',
         until BIGINT PATH '$[1]')))";
-// Of the row {x}: the first one that waits; whom it would be handed over to by `a`, as place, end
-// and owner; how many wait before `a`; how many wait at all; the first of them.
+// Of the row {x}: the first one that waits. Then of the one to which `a` would hand it over: its
+// place, its end and its owner. Then how many wait before `a`, how many wait at all, and the first
+// of them.
 inline constexpr std::string_view first = R"(CASE WHEN {x}.waiters <> '' THEN (SELECT w.owner
     FROM {places} w WHERE w.until > @hf_now ORDER BY w.k LIMIT 1) END)";
 inline constexpr std::string_view next = R"(CASE WHEN {x}.waiters <> '' THEN (
