@@ -41,15 +41,23 @@ void add_user(std::vector<std::string>& words)
 
 constexpr const char* log_size = "--innodb-log-file-size=8M";
 
-// The data of a new server, made once.
+// A server that starts deletes the temporary tables of all servers in its folder for them.
+std::string own_temporary_tables(const std::string& folder)
+{
+    const std::string path = folder + "/tmp";
+    fs::create_directories(path);
+    return "--tmpdir=" + path;
+}
+
+// The data of a new server, made once. Half-made data is not used again.
 const std::string& new_data()
 {
-    static const temporary_folder folder("mariadb-data");
-    static const std::string path = [] {
-        std::string data = folder.path() + "/data";
+    static const std::unique_ptr<const temporary_folder> folder = [] {
+        auto made = std::make_unique<const temporary_folder>("mariadb-data");
         std::vector<std::string> words{program("mariadb-install-db"), "--no-defaults",
-            "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db",
-            log_size, "--innodb-flush-log-at-trx-commit=0"};
+            "--datadir=" + made->path() + "/data", own_temporary_tables(made->path()),
+            "--auth-root-authentication-method=normal", "--skip-test-db", log_size,
+            "--innodb-flush-log-at-trx-commit=0"};
         add_user(words);
         child_process maker(words);
         std::string said;
@@ -59,8 +67,9 @@ const std::string& new_data()
         }
         if (maker.wait() != 0)
             throw std::runtime_error("mariadb-install-db has failed:\n" + said);
-        return data;
+        return made;
     }();
+    static const std::string path = folder->path() + "/data";
     return path;
 }
 
@@ -136,9 +145,10 @@ mariadb_server::~mariadb_server()
 void mariadb_server::start()
 {
     std::vector<std::string> words{program("mariadbd"), "--no-defaults",
-        "--datadir=" + folder_.path() + "/data", "--socket=" + socket(),
-        "--pid-file=" + folder_.path() + "/pid", "--log-error=" + folder_.path() + "/log",
-        "--innodb-buffer-pool-size=64M", log_size, "--skip-name-resolve"};
+        "--datadir=" + folder_.path() + "/data", own_temporary_tables(folder_.path()),
+        "--socket=" + socket(), "--pid-file=" + folder_.path() + "/pid",
+        "--log-error=" + folder_.path() + "/log", "--innodb-buffer-pool-size=64M", log_size,
+        "--skip-name-resolve"};
     if (options_.listens)
         words.insert(words.end(), {"--bind-address=127.0.0.1", "--port=" + std::to_string(port_)});
     else

@@ -123,9 +123,11 @@ void theme_of_the_last_moment(plan& p, dice& chance)
         p.client_ppm.assign(p.processes, -worst_ppm);
         p.node_ppm.assign(p.nodes, worst_ppm);
     }
-    if (chance.chance(0.7)) { // answers are slow, but in time
+    if (chance.chance(0.7)) { // answers are slow most of the time, but in time
         p.faults = {fault::slow_packets};
+        p.shortest_fault = p.terms.ttl / 40;
         p.longest_fault = p.terms.ttl / 20;
+        p.between_faults = p.longest_fault / static_cast<std::int64_t>(p.nodes);
     }
 }
 
