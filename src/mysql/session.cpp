@@ -48,7 +48,8 @@ void session::end() noexcept
 }
 
 // No statement waits for rows, so the wish to wait a little is not heeded. Waiters look for their
-// turn many times in vain, so that is done by a query that only reads.
+// turn many times in vain, so that is done by a query that only reads. Most resources have no
+// waiters, and a short statement is enough.
 void session::send(const sql::statement& what)
 {
     what_ = what.what;
@@ -56,10 +57,22 @@ void session::send(const sql::statement& what)
     const bool only_looks = what_ == sql::action::want && !what.entries.empty() &&
                             std::none_of(what.entries.begin(), what.entries.end(),
                                 [](const sql::entry& each) { return each.queues; });
-    if (!only_looks)
-        return ask(step::executing, texts_.of(what));
     after_ = texts_.of(what);
-    ask(step::looking, texts_.look_of(what));
+    short_ = texts_.short_of(what);
+    is_short_ = false;
+    if (only_looks)
+        return ask(step::trying, texts_.look_of(what));
+    go_on();
+}
+
+// With the next statement, the cheapest first, that may do what is wanted.
+void session::go_on()
+{
+    std::string next = std::exchange(short_, {});
+    is_short_ = !next.empty() && short_tries_.may_try();
+    if (is_short_)
+        return ask(step::trying, std::move(next));
+    ask(step::executing, std::exchange(after_, {}));
 }
 
 void session::ask(const sql::question& what)
@@ -78,7 +91,7 @@ std::optional<std::string> session::next_query(time_point now)
 void session::on_result(const sql::result& table)
 {
     switch (step_) {
-    case step::looking:
+    case step::trying:
     case step::executing:
         answer_ = sql::answer_in(what_, entries_, table);
         return;
@@ -132,8 +145,7 @@ void session::on_end(time_point now)
         return end_with_error(now);
     const bool unread =
         (step_ == step::facts && !facts_) ||
-        ((step_ == step::looking || step_ == step::executing || step_ == step::probe) &&
-            !answer_) ||
+        ((step_ == step::trying || step_ == step::executing || step_ == step::probe) && !answer_) ||
         (step_ == step::asking && !reply_);
     if (unread)
         return fail(errc::protocol_error, "an answer that no such query has", now);
@@ -147,12 +159,16 @@ void session::on_end(time_point now)
         answer_.reset();
         step_ = step::ready;
         return owner_.on_ready(facts_->clock, asked_, now);
-    case step::looking:
+    case step::trying:
         if (std::any_of(answer_->rows.begin(), answer_->rows.end(),
                 [](const sql::row& each) { return each.what == sql::finding::locked; })) {
+            if (is_short_)
+                short_tries_.was_in_vain();
             answer_.reset();
-            return ask(step::executing, std::move(after_));
+            return go_on();
         }
+        if (is_short_)
+            short_tries_.was_enough();
         [[fallthrough]];
     case step::executing: {
         step_ = step::ready;
@@ -179,7 +195,7 @@ void session::end_with_error(time_point now)
     if (step_ == step::asking && asked_about_ == sql::question::kind::take &&
         why.what == remedy::pass_over)
         why.what = remedy::later;
-    if (step_ == step::looking || step_ == step::executing || step_ == step::asking)
+    if (step_ == step::trying || step_ == step::executing || step_ == step::asking)
         step_ = step::ready;
     else
         why.what = remedy::reconnect; // the greeting cannot go on

@@ -4,6 +4,7 @@
 #include "sql/connection.hpp"
 #include "sql/result.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,24 @@ struct session_settings {
     std::string table;
     bool create_table = false, allow_asynchronous_commit = false;
     core::duration longest_statement{};
+};
+
+// Whether the next short statement is tried. Where others wait it is in vain, so after each one in
+// vain up to 15 are left out.
+class short_tries {
+public:
+    bool may_try() noexcept
+    {
+        if (left_out_ == 0)
+            return true;
+        --left_out_;
+        return false;
+    }
+    void was_enough() noexcept { pause_ = 0; }
+    void was_in_vain() noexcept { left_out_ = pause_ = std::min(2 * pause_ + 1, 15u); }
+
+private:
+    unsigned pause_ = 0, left_out_ = 0;
 };
 
 // One connection, from the greeting on: what is sent next, and what answers mean. Pure: it has no
@@ -53,7 +72,7 @@ private:
         create,
         probe, // whether the user has the rights that are needed
         ready,
-        looking, // whether the statement `after_` can do anything
+        trying, // whether a cheaper statement is enough
         executing,
         asking,
     };
@@ -68,6 +87,7 @@ private:
     void end_with_error(core::time_point now);
     void judge_facts(core::time_point now);
     void ask(step next, std::string query);
+    void go_on();
     void fail(errc why, std::string text, core::time_point now);
 
     const session_settings& settings_;
@@ -75,7 +95,9 @@ private:
     sql::session_owner& owner_;
     step step_ = step::none;
     std::optional<std::string> query_;
-    std::string after_;
+    std::string short_, after_; // the statements to try next: empty if there is none, and the last
+    short_tries short_tries_;
+    bool is_short_ = false; // the one that is tried
     std::optional<sql::failure> error_;
     std::optional<sql::answer> answer_;
     std::optional<sql::reply> reply_;

@@ -123,6 +123,8 @@ statements::statements(const std::string& table)
     watch_ = made(texts::watch);
     wanted_ = made(texts::wanted);
     want_ = made(texts::want) + wanted_;
+    want_alone_ = made(texts::want_alone);
+    give_back_alone_ = made(texts::give_back_alone);
     look_ = made(texts::look);
     page_ = made(texts::page);
     create_ = made(texts::create);
@@ -146,6 +148,21 @@ std::string statements::of(const sql::statement& what) const
         break;
     }
     return before + want_;
+}
+
+std::string statements::short_of(const sql::statement& what) const
+{
+    const bool wants = what.what == sql::action::want;
+    if (what.entries.size() != 1 || (!wants && what.what != sql::action::give_back))
+        return {};
+    const sql::entry& one = what.entries.front();
+    const std::string owner =
+        "CONVERT(" + bytes_of(one.owner) + " USING latin1) COLLATE latin1_bin";
+    return std::string(texts::set_clock) + ", @hf_until = " + std::to_string(what.not_after) +
+           "; " +
+           with(wants ? want_alone_ : give_back_alone_,
+               {{"{r}", bytes_of(one.resource)}, {"{o}", owner},
+                   {"{ttl}", std::to_string(microseconds(one.ttl))}});
 }
 
 std::string statements::look_of(const sql::statement& what) const

@@ -14,6 +14,10 @@ public:
     explicit statements(const std::string& table);
 
     std::string of(const sql::statement& what) const;
+    // Of one entry that wants a resource or gives it back, if nobody has a place in its queue. If
+    // it finds the entry locked, it has changed nothing, and the statement above has to be
+    // executed. It costs the server about a third. Empty for all other statements.
+    std::string short_of(const sql::statement& what) const;
     // Of a want whose entries do not enter the queue: reads what it would find, and changes
     // nothing. An entry that it finds locked may be granted.
     std::string look_of(const sql::statement& what) const;
@@ -26,6 +30,7 @@ public:
 
 private:
     std::string give_back_, renew_, watch_, want_, wanted_, page_, look_, take_;
+    std::string want_alone_, give_back_alone_;
     std::string facts_, create_;
 };
 

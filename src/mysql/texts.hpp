@@ -194,6 +194,41 @@ inline constexpr std::string_view gave_back = R"(SELECT a.n,
     NULL{more}
 FROM {a} a LEFT JOIN {t} h ON h.resource = a.resource)";
 
+// The same for one entry, with its resource {r}, owner {o} and time to live {ttl}, where nobody has
+// a place in the queue: about a third of the server's work. Any other row is found locked, and is
+// left alone.
+inline constexpr std::string_view want_alone = R"(INSERT INTO {t}
+    (resource, owner, token, token_end, expires_at, waiters)
+SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
+    SELECT {r} AS resource, {o} AS owner, @hf_now - 1023 AS token, @hf_now AS token_end,
+        @hf_now + {ttl} AS expires_at, 1 AS is_new
+    FROM DUAL WHERE @hf_now <= @hf_until
+        AND NOT EXISTS (SELECT 1 FROM {t} s WHERE s.resource = {r})
+    UNION ALL
+    (SELECT h.resource, {o}, GREATEST(h.token_end + 1, @hf_now - 1023),
+        GREATEST(h.token_end + 1, @hf_now), @hf_now + {ttl}, 0
+    FROM (SELECT s.token, s.token_end FROM {t} s FORCE INDEX (PRIMARY)
+        WHERE s.resource = {r} AND @hf_now <= @hf_until AND s.owner <> {o}
+            AND s.expires_at <= @hf_now AND s.waiters = '' LIMIT 1) a
+    STRAIGHT_JOIN {t} h FORCE INDEX (guard) ON h.resource = {r} AND h.token = a.token
+        AND h.token_end = a.token_end
+    WHERE h.owner <> {o} AND h.expires_at <= @hf_now AND h.waiters = ''
+    FOR UPDATE SKIP LOCKED)) x
+ON DUPLICATE KEY UPDATE owner = IF(x.is_new, {t}.owner, x.owner),
+    token = IF(x.is_new, {t}.token, x.token),
+    token_end = IF(x.is_new, {t}.token_end, x.token_end),
+    expires_at = IF(x.is_new, {t}.expires_at, x.expires_at);
+SELECT 1, CASE WHEN @hf_now > @hf_until THEN 't'
+    WHEN h.owner = {o} AND h.expires_at >= @hf_now + {ttl} THEN 'g' ELSE 'l' END AS found,
+    @hf_now, h.token, h.token_end, NULL, NULL, NULL
+FROM (SELECT 1) a LEFT JOIN {t} h ON h.resource = {r})";
+inline constexpr std::string_view give_back_alone = R"(INSERT INTO {t}
+    (resource, owner, token, token_end, expires_at, waiters)
+SELECT h.resource, '', h.token, h.token_end, 0, '' FROM {t} h FORCE INDEX (PRIMARY)
+WHERE h.resource = {r} AND h.owner = {o} AND h.waiters = '' FOR UPDATE SKIP LOCKED
+ON DUPLICATE KEY UPDATE owner = '', expires_at = 0;
+SELECT 1, IF(ROW_COUNT() > 0, 'f', 'l') AS found, NULL)";
+
 inline constexpr std::string_view renew = R"({insert} INTO {t}
     (resource, owner, token, token_end, expires_at, waiters)
 SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (

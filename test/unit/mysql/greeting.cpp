@@ -263,10 +263,12 @@ BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
     answer.reset();
     s.send(want);
     next();
-    s.on_result(table(8, {locked}));
-    end();
-    BOOST_TEST(!answer.has_value());
-    BOOST_TEST(next() == texts.of(want));
+    for (const std::string& text : {texts.short_of(want), texts.of(want)}) {
+        s.on_result(table(8, {locked}));
+        end();
+        BOOST_TEST(!answer.has_value());
+        BOOST_TEST(next() == text);
+    }
     s.on_result(table(8, {granted}));
     end();
     BOOST_TEST((answer.value().rows.at(0).what == sql::finding::granted));
@@ -282,7 +284,60 @@ BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
     queued[0].queues = true;
     const sql::statement writes{.what = sql::action::want, .entries = queued};
     s.send(writes);
-    BOOST_TEST(next() == texts.of(writes));
+    BOOST_TEST(next() == texts.of(writes)); // the last short one was in vain
+}
+
+// Where nobody waits, a short one is enough.
+BOOST_AUTO_TEST_CASE(short_statements_come_first)
+{
+    std::array queued = one_entry;
+    queued[0].queues = true;
+    const sql::statement want{.what = sql::action::want, .entries = queued},
+        give_back{.what = sql::action::give_back, .entries = one_entry};
+    greet();
+    for (int i = 0; i < 2; ++i) {
+        answer.reset();
+        s.send(want);
+        BOOST_TEST(next() == texts.short_of(want));
+        s.on_result(table(8, {{"1", "g", "500", "7", "8", "", "", ""}}));
+        end();
+        BOOST_TEST((answer.value().rows.at(0).what == sql::finding::granted));
+        answer.reset();
+        s.send(give_back);
+        BOOST_TEST(next() == texts.short_of(give_back));
+        s.on_result(table(3, {{"1", "f", ""}}));
+        end();
+        BOOST_TEST((answer.value().rows.at(0).what == sql::finding::released));
+        BOOST_TEST(s.is_ready());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(after_short_statements_in_vain_the_next_ones_are_left_out)
+{
+    const sql::statement give_back{.what = sql::action::give_back, .entries = one_entry};
+    greet();
+    const auto tried_after = [&](const char* found) { // how many statements were left out before
+        for (int left_out = 0;; ++left_out) {
+            s.send(give_back);
+            const bool tries = next() == texts.short_of(give_back);
+            s.on_result(table(3, {{"1", tries ? found : "f", ""}}));
+            end();
+            if (s.has_query()) {
+                BOOST_TEST(next() == texts.of(give_back));
+                s.on_result(table(3, {{"1", "f", ""}}));
+                end();
+            }
+            BOOST_TEST((answer.value().rows.at(0).what == sql::finding::released));
+            if (tries)
+                return left_out;
+        }
+    };
+    for (const int expected : {0, 1, 3, 7, 15, 15})
+        BOOST_TEST(tried_after("l") == expected);
+    BOOST_TEST(tried_after("f") == 15);
+    BOOST_TEST(tried_after("f") == 0);
+    BOOST_TEST(tried_after("l") == 0);
+    BOOST_TEST(tried_after("f") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(questions_are_answered)

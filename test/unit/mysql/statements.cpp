@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <clocale>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ BOOST_AUTO_TEST_CASE(what_callers_give_is_written_as_digits)
     for (const action what : {action::give_back, action::renew, action::watch, action::want})
         BOOST_TEST(frame(texts.of({.what = what, .entries = entries})) ==
                    frame(texts.of({.what = what, .entries = harmless})));
+    for (const action what : {action::give_back, action::want})
+        BOOST_TEST(frame(texts.short_of({.what = what, .entries = entries})) ==
+                   frame(texts.short_of({.what = what, .entries = harmless})));
     for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
         BOOST_TEST(
             frame(texts.of(
@@ -65,6 +69,9 @@ BOOST_AUTO_TEST_CASE(texts_are_complete)
         texts.facts(), texts.create(), settings_text(1500ms), guard_text("locks.mine")};
     for (const action what : {action::give_back, action::renew, action::watch, action::want})
         all.push_back(texts.of({.what = what}));
+    const std::array entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
+    for (const action what : {action::give_back, action::want})
+        all.push_back(texts.short_of({.what = what, .entries = entry}));
     for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
         all.push_back(texts.of(sql::question{.what = what}));
     for (const std::string& each : all) {
@@ -101,8 +108,11 @@ BOOST_AUTO_TEST_CASE(the_longest_time_of_a_statement_has_a_point)
 // A statement that waits for rows could block another one crosswise.
 BOOST_AUTO_TEST_CASE(no_statement_waits_for_rows)
 {
-    for (const action what : {action::give_back, action::renew, action::want}) {
-        std::string text = texts.of({.what = what});
+    const std::array entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
+    for (const std::string& text : {texts.of({.what = action::give_back}),
+             texts.of({.what = action::renew}), texts.of({.what = action::want}),
+             texts.short_of({.what = action::give_back, .entries = entry}),
+             texts.short_of({.what = action::want, .entries = entry})}) {
         std::size_t locking = 0, passing = 0;
         for (auto at = text.find("FOR UPDATE"); at != text.npos;
              at = text.find("FOR UPDATE", at + 1))
@@ -118,6 +128,24 @@ BOOST_AUTO_TEST_CASE(no_statement_waits_for_rows)
         BOOST_TEST(!has(text, "FOR UPDATE"));
         BOOST_TEST(!has(text, "INSERT"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(short_statements_are_for_one_entry_that_is_wanted_or_given_back)
+{
+    const std::array two{sql::entry{.resource = "r", .owner = "A", .ttl = 1s},
+        sql::entry{.resource = "s", .owner = "A", .ttl = 1s}};
+    for (const action what : {action::give_back, action::renew, action::watch, action::want}) {
+        const bool has_one = what == action::give_back || what == action::want;
+        for (const std::size_t entries : {0u, 1u, 2u})
+            BOOST_TEST(
+                texts.short_of({.what = what, .entries = std::span(two).first(entries)}).empty() !=
+                (has_one && entries == 1));
+    }
+    const std::string text =
+        texts.short_of({.what = action::want, .not_after = 77, .entries = std::span(two).first(1)});
+    BOOST_TEST(has(text, "@hf_until = 77;"));
+    BOOST_TEST(has(text, "x'72' AS resource"));
+    BOOST_TEST(has(text, "@hf_now + 1000000 AS expires_at"));
 }
 
 BOOST_AUTO_TEST_CASE(a_guard_has_three_parameters)
