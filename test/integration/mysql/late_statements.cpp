@@ -90,6 +90,24 @@ BOOST_DATA_TEST_CASE_F(
     BOOST_TEST(end() == start + 2 * ttl);
 }
 
+// Even if the statement has read the clock before the one before it.
+BOOST_DATA_TEST_CASE_F(
+    lock_table, a_new_holder_has_larger_tokens, data::make({false, true}), is_short)
+{
+    short_first = is_short;
+    const auto number = [this](const char* column) {
+        return std::stoll(session.run(std::string("SELECT ") + column + " FROM holdfast_locks")[0]);
+    };
+    std::int64_t last = 0;
+    for (const std::int64_t time : {start, start, start - 5'000'000}) {
+        BOOST_TEST(find(action::want, time) == "g");
+        BOOST_TEST(number("token") > last);
+        BOOST_TEST(number("token_end") >= number("token"));
+        last = number("token_end");
+        BOOST_TEST(find(action::give_back, time) == "f");
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
