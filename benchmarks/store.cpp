@@ -11,6 +11,8 @@
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include <holdfast/zookeeper.hpp>
+
+#include <chrono>
 #endif
 
 #include <stdexcept>
@@ -47,7 +49,8 @@ holdfast::backend postgresql_at([[maybe_unused]] const std::string& url)
 holdfast::backend zookeeper_at([[maybe_unused]] const std::string& url)
 {
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-    return holdfast::zookeeper(url);
+    // As long as the leases of lease_holder, which would be renewed more often otherwise.
+    return holdfast::zookeeper(url, {.session_timeout = std::chrono::seconds(30)});
 #else
     throw std::invalid_argument("built without ZooKeeper");
 #endif

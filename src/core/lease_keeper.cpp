@@ -17,10 +17,12 @@ lease_keeper::lease_keeper(const lease_params& terms, const validity& granted, t
 {}
 
 // A third of the ttl later, but on a common grid, so that leases of about the same age share a
-// batch.
+// batch. Not before the store can tell anything newer, unless the time to stop is near.
 time_point lease_keeper::next_renewal() const noexcept
 {
-    const time_point ideal = valid_.asked + valid_.ttl / 3;
+    const time_point late = valid_.until - guard_ - valid_.ttl / 6;
+    const time_point ideal =
+        std::max(valid_.asked + valid_.ttl / 3, std::min(valid_.renewable_at, late));
     const duration grid = std::max<duration>(valid_.ttl / 128, std::chrono::milliseconds(1));
     return ideal - ideal.time_since_epoch() % grid;
 }

@@ -10,6 +10,8 @@ struct validity {
     time_point asked{}; // just before the request was sent on which it rests
     duration ttl{};     // the period after which the store frees the resource
     time_point until{}; // how long the holder may rely on it
+    // A renewal that is asked for earlier has nothing newer to tell.
+    time_point renewable_at = long_ago;
 
     friend bool operator==(const validity&, const validity&) = default;
 };

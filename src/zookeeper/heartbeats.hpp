@@ -59,6 +59,14 @@ public:
         return soon ? allowed : std::max(allowed, last_ + timeout / 3);
     }
 
+    // When the next one is sent that has something to prove. long_ago: one is under way, or the
+    // next one cannot be foreseen.
+    core::time_point next_planned(core::duration timeout) const noexcept
+    {
+        const core::time_point next = next_at(timeout, false);
+        return next == core::never ? core::long_ago : next;
+    }
+
 private:
     std::optional<core::time_point> sent_; // the one under way
     core::time_point proven_next_ = core::long_ago, last_ = core::long_ago;

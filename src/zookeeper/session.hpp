@@ -104,7 +104,10 @@ public:
             return {.asked = from, .ttl = length, .until = from};
         const core::time_point until =
             std::min(from + length - drift, ends() - of_session(drift, length));
-        return {.asked = from, .ttl = length, .until = until};
+        return {.asked = from,
+            .ttl = length,
+            .until = until,
+            .renewable_at = kept_.next_planned(timeout_)};
     }
     // The session has ended long ago, whatever servers say that do not let it go on.
     bool is_past(core::time_point now) const noexcept

@@ -101,6 +101,24 @@ BOOST_AUTO_TEST_CASE(renews_at_a_third)
 }
 
 // Leases of about the same age are renewed at the same moment, so they share one call.
+// A store that learns something new at certain times only is not asked in between.
+BOOST_AUTO_TEST_CASE(renews_when_the_store_can_tell_more)
+{
+    validity known = granted(0ms);
+    const auto renews_at = [&](std::chrono::milliseconds renewable_at) {
+        known.renewable_at = at(renewable_at);
+        const time_point ideal = lease_keeper(usual, known, at(0ms), patience).wake_at() + grid;
+        return std::chrono::floor<std::chrono::milliseconds>(ideal - at(0ms));
+    };
+    BOOST_TEST(renews_at(1000ms) >= 3000ms);
+    BOOST_TEST(renews_at(1000ms) <= 3000ms + grid);
+    BOOST_TEST(renews_at(5000ms) >= 5000ms);
+    BOOST_TEST(renews_at(5000ms) <= 5000ms + grid);
+    // The time to stop is after 8.4 s: 1.5 s are left for repetitions.
+    BOOST_TEST(renews_at(8000ms) >= 6900ms);
+    BOOST_TEST(renews_at(8000ms) <= 6900ms + grid);
+}
+
 BOOST_AUTO_TEST_CASE(leases_of_similar_age_renew_together)
 {
     const auto renewal_of = [](duration asked) {
