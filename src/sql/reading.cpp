@@ -102,10 +102,13 @@ bool read_want(row& to, std::int64_t& clock, std::size_t i, const result& table)
 
 void add_hex(std::string& to, std::string_view bytes)
 {
+    const std::size_t size = to.size();
+    to.resize(size + 2 * bytes.size());
+    char* next = to.data() + size;
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);
-        to += digits[byte >> 4u];
-        to += digits[byte & 15u];
+        *next++ = digits[byte >> 4u];
+        *next++ = digits[byte & 15u];
     }
 }
 
