@@ -48,7 +48,7 @@ void byte_client::open_later(std::size_t i)
 {
     streams_[i].opening = true;
     const bool refused = world_.random.chance(refusal());
-    world_.after(world_.random.of_any_size(50us, 20ms), [this, i, refused] {
+    world_.after(world_.random.of_any_size(50us, slowest_opening()), [this, i, refused] {
         runs().deliver([this, i, refused] {
             streams_[i].opening = false;
             if (refused || !connection(i).wants_open())
@@ -92,6 +92,7 @@ void byte_client::received(std::size_t i, std::string_view bytes)
         bytes.remove_prefix(n);
         to.received(n, runs().now());
     }
+    heard(i);
 }
 
 void byte_client::broken(std::size_t i)

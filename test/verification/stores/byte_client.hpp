@@ -38,6 +38,10 @@ private:
     virtual std::shared_ptr<byte_link> open(std::size_t connection) = 0;
     // Probability that a connection is refused.
     virtual double refusal() const = 0;
+    // How long it takes to open one, at most.
+    virtual duration slowest_opening() const { return 20ms; }
+    // Bytes have arrived on this connection, and the store has read them.
+    virtual void heard(std::size_t /*connection*/) {}
 
     void serve(time_point now) final;
     void cut_off() final;

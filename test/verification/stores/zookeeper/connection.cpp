@@ -71,8 +71,7 @@ void connection::connect(std::string_view record)
     const auto r = wire::read_connect_request(record);
     if (!r || r->last_zxid > server_.data().last_zxid())
         return close();
-    const std::int32_t tick = milliseconds(server_.settings().tick);
-    timeout_ms_ = std::clamp(r->timeout_ms, 2 * tick, 20 * tick);
+    timeout_ms_ = milliseconds(server_.session_timeout(std::chrono::milliseconds(r->timeout_ms)));
     now_ = stage::connects;
     if (r->session == 0)
         return server_.begin_session(*this, timeout_ms_);

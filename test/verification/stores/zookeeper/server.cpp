@@ -114,6 +114,12 @@ void server::freeze_until(time_point t)
     runs_from_ = std::max(runs_from_, t);
 }
 
+void server::turn_clients_away_until(time_point t)
+{
+    turns_away_until_ = std::max(turns_away_until_, t);
+    hang_up();
+}
+
 void server::crash(duration length)
 {
     if (crashed_)

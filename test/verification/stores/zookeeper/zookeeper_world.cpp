@@ -12,15 +12,21 @@ namespace holdfast::zookeeper_simulation {
 
 namespace {
 
+// When clients are cut off.
+constexpr duration longest_seclusion = 20s;
+
 ensemble_settings settings(world& w)
 {
     ensemble_settings s;
     if (w.random.chance(0.2))
         s.servers = 1;
     // The shortest timeout of a session is two ticks.
-    s.tick = w.random.chance(0.5) ? duration(2s) : w.random.of_any_size(300ms, 3s);
+    s.tick = w.random.chance(0.3) ? duration(2s) : w.random.of_any_size(30ms, 3s);
+    if (w.random.chance(0.5))
+        s.longest_session = std::max<duration>(20 * s.tick, 10s);
     s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
-    s.replaces_sessions = w.random.chance(0.1);
+    s.replaces_sessions = w.random.chance(0.25);
+    s.fast_clocks = w.random.chance(0.3);
     s.container_interval = w.random.of_any_size(1s, 60s);
     if (w.random.chance(0.3))
         s.slowest_disk = w.random.of_any_size(2ms, 300ms);
@@ -31,7 +37,7 @@ ensemble_settings settings(world& w)
 class zookeeper_world final : public store_simulation::environment {
 public:
     zookeeper_world(std::uint64_t seed, bool aged)
-        : environment(seed, 8),
+        : environment(seed, 9),
           servers_(w, settings(w)),
           queues_(w, servers_, judge)
     {
@@ -49,7 +55,9 @@ private:
 
     store_simulation::client& add_client(const store_simulation::client_params& p) override
     {
-        return all_.emplace_back(w, judge, p, servers_, [this] { queues_.look(); });
+        const client_character c{
+            .slow_clock = servers_.settings().fast_clocks, .stubborn = lies_in_wait_};
+        return all_.emplace_back(w, judge, p, servers_, c, [this] { queues_.look(); });
     }
 
     void begin_faults() override
@@ -60,7 +68,11 @@ private:
         t.late = w.random.fraction();
         t.refused = 0.2 * w.random.fraction();
         if (w.random.chance(0.4))
-            t.slowest = w.random.of_any_size(5ms, 1500ms);
+            t.slowest = t.slowest_answers = w.random.of_any_size(5ms, 1500ms);
+        if (w.random.chance(0.2))
+            t.slowest_answers = w.random.of_any_size(100ms, 2s);
+        if (w.random.chance(0.2))
+            t.slowest_opening = w.random.of_any_size(20ms, 2s);
         if (w.random.chance(0.4))
             t.slowest_peers = w.random.of_any_size(2ms, 500ms);
     }
@@ -72,6 +84,8 @@ private:
         const std::size_t foreign = w.random.below(3);
         for (std::size_t i = 0; i < foreign; ++i)
             foreign_.emplace_back(w, servers_, static_cast<int>(i), queues).begin();
+        if (lies_in_wait_)
+            repeat(ttl() / 4, 4 * ttl(), [this] { lie_in_wait(); });
     }
     void end_faults() override
     {
@@ -99,9 +113,55 @@ private:
             return servers_.crash(leader, w.random.of_any_size(10ms, 5s));
         case 6:
             return servers_.crash(any, w.random.of_any_size(10ms, 5s));
+        case 7:
+            return split();
         default:
             return servers_.change_leader();
         }
+    }
+
+    // Strikes a client when it has just heard of a server: while it believes for longest.
+    void lie_in_wait()
+    {
+        const bool anew = w.random.chance(0.5);
+        lie_in_wait_for(all_[w.random.below(all_.size())], 1 + w.random.below(anew ? 3 : 1), anew);
+    }
+    void lie_in_wait_for(client& c, std::size_t answers, bool anew)
+    {
+        c.after_answers(answers, anew, [this, &c](std::size_t server) {
+            w.after(w.random.of_any_size(1us, 20ms), [this, &c, server] { strike(c, server); });
+        });
+    }
+    void strike(client& c, std::size_t server)
+    {
+        if (!faults_happen())
+            return;
+        const duration timeout = servers_.session_timeout(ttl());
+        const duration length =
+            std::min(w.random.of_any_size(timeout, 2 * timeout), longest_seclusion);
+        if (w.random.chance(0.6))
+            servers_.isolate(server, length);
+        if (w.random.chance(0.7))
+            c.seclude(length);
+        else
+            c.runs().pause_for(length);
+    }
+    // For a while there are two leaders. Clients go to the old one because others refuse them.
+    void split()
+    {
+        const duration most = servers_.settings().tick * servers_.settings().sync_ticks;
+        const std::size_t old = servers_.leader();
+        servers_.split(most + w.random.of_any_size(10ms, 5s));
+        w.after(w.random.of_any_size(most / 20, most), [this, old, most] {
+            if (!faults_happen())
+                return;
+            for (std::size_t i = 0; i < servers_.size(); ++i) {
+                if (i != old)
+                    servers_.turn_clients_away(i, w.random.of_any_size(10ms, most));
+            }
+            for (client& each : all_)
+                lie_in_wait_for(each, 1, true);
+        });
     }
 
     // As if there had been nearly as many nodes in a queue as a parent can count.
@@ -142,6 +202,7 @@ private:
         }
     }
 
+    const bool lies_in_wait_ = w.random.chance(0.5);
     ensemble servers_;
     queue_judge queues_;
     std::deque<client> all_;
