@@ -14,6 +14,19 @@ void byte_client::serve(time_point now)
         follow(i, now);
 }
 
+void byte_client::lose_connections()
+{
+    runs().deliver([this] {
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
+            if (streams_[i].link) {
+                streams_[i].link->leave();
+                broken(i);
+            }
+        }
+        turn();
+    });
+}
+
 void byte_client::cut_off()
 {
     for (stream& each : streams_) {

@@ -33,6 +33,9 @@ public:
           world_(w)
     {}
 
+    // All its connections break.
+    void lose_connections();
+
 private:
     // Opens this connection of the store, by its place in connections().
     virtual std::shared_ptr<byte_link> open(std::size_t connection) = 0;

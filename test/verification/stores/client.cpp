@@ -105,6 +105,12 @@ bool client::is_done() const
         users_.begin(), users_.end(), [](const user& each) { return each.now == stage::rests; });
 }
 
+bool client::holds_something() const
+{
+    return std::any_of(
+        users_.begin(), users_.end(), [](const user& each) { return each.now == stage::holds; });
+}
+
 void client::turn()
 {
     const time_point now = process_.now();

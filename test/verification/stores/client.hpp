@@ -56,6 +56,7 @@ public:
     // How long the user that has waited longest has waited, where users wait in the queue.
     duration longest_wait() const;
     bool is_done() const;
+    bool holds_something() const;
     virtual core::backend_core& store() noexcept = 0;
 
 protected:

@@ -35,6 +35,7 @@ struct troubles {
     duration slowest = 5ms;          // way of bytes from clients to servers
     duration slowest_answers = 5ms;  // and back
     duration slowest_opening = 20ms; // of a connection
+    duration slowest_greeting{};     // its first answer is later by so much
     duration slowest_peers = 2ms;    // and between servers
 };
 

@@ -43,7 +43,10 @@ duration link::delay()
 
 duration link::answer_delay()
 {
-    return world_.random.of_any_size(50us, all_.trouble.slowest_answers);
+    const duration usual = world_.random.of_any_size(50us, all_.trouble.slowest_answers);
+    if (std::exchange(greeted_, true) || all_.trouble.slowest_greeting == duration(0))
+        return usual;
+    return usual + world_.random.between(duration(0), all_.trouble.slowest_greeting);
 }
 
 void link::send(std::string bytes)

@@ -15,9 +15,15 @@ namespace {
 // When clients are cut off.
 constexpr duration longest_seclusion = 20s;
 
-ensemble_settings settings(world& w)
+ensemble_settings settings(world& w, bool by_clocks)
 {
     ensemble_settings s;
+    if (by_clocks) { // sessions end nearly when they may
+        s.tick = w.random.of_any_size(20ms, 80ms);
+        s.longest_session = 10s;
+        s.fast_clocks = true;
+        return s;
+    }
     if (w.random.chance(0.2))
         s.servers = 1;
     // The shortest timeout of a session is two ticks.
@@ -25,8 +31,10 @@ ensemble_settings settings(world& w)
     if (w.random.chance(0.5))
         s.longest_session = std::max<duration>(20 * s.tick, 10s);
     s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
+    if (w.random.chance(0.3))
+        s.sync_ticks = std::max(s.sync_ticks, static_cast<int>(duration(6s) / s.tick));
     s.replaces_sessions = w.random.chance(0.25);
-    s.fast_clocks = w.random.chance(0.3);
+    s.fast_clocks = w.random.chance(0.2);
     s.container_interval = w.random.of_any_size(1s, 60s);
     if (w.random.chance(0.3))
         s.slowest_disk = w.random.of_any_size(2ms, 300ms);
@@ -38,7 +46,7 @@ class zookeeper_world final : public store_simulation::environment {
 public:
     zookeeper_world(std::uint64_t seed, bool aged)
         : environment(seed, 9),
-          servers_(w, settings(w)),
+          servers_(w, settings(w, by_clocks_)),
           queues_(w, servers_, judge)
     {
         servers_.on_commit = [this](const auto&) {
@@ -51,7 +59,7 @@ public:
 
 private:
     double retiring() const override { return 0.3; }
-    duration choose_ttl() override { return w.random.of_any_size(1s, 10s); }
+    duration choose_ttl() override { return w.random.of_any_size(by_clocks_ ? 5s : 1s, 10s); }
 
     store_simulation::client& add_client(const store_simulation::client_params& p) override
     {
@@ -62,6 +70,8 @@ private:
 
     void begin_faults() override
     {
+        if (by_clocks_)
+            return;
         troubles& t = servers_.trouble;
         t.break_off = 0.02 * w.random.fraction();
         t.no_answer = 0.02 * w.random.fraction();
@@ -71,6 +81,8 @@ private:
             t.slowest = t.slowest_answers = w.random.of_any_size(5ms, 1500ms);
         if (w.random.chance(0.2))
             t.slowest_answers = w.random.of_any_size(100ms, 2s);
+        if (w.random.chance(0.3))
+            t.slowest_greeting = w.random.of_any_size(50ms, 900ms);
         if (w.random.chance(0.2))
             t.slowest_opening = w.random.of_any_size(20ms, 2s);
         if (w.random.chance(0.4))
@@ -123,14 +135,24 @@ private:
     // Strikes a client when it has just heard of a server: while it believes for longest.
     void lie_in_wait()
     {
-        const bool anew = w.random.chance(0.5);
-        lie_in_wait_for(all_[w.random.below(all_.size())], 1 + w.random.below(anew ? 3 : 1), anew);
+        std::vector<client*> holders;
+        for (client& each : all_) {
+            if (each.runs().runs() && each.holds_something())
+                holders.push_back(&each);
+        }
+        if (holders.empty())
+            return;
+        client& c = *holders[w.random.below(holders.size())];
+        // The first answer is that to the greeting, the second one that to a heartbeat.
+        const bool anew = w.random.chance(0.6);
+        c.after_answers(anew ? 1 + w.random.below(2) : 1, anew,
+            [this, &c](std::size_t server) { strike_soon(c, server); });
+        if (anew)
+            c.lose_connections();
     }
-    void lie_in_wait_for(client& c, std::size_t answers, bool anew)
+    void strike_soon(client& c, std::size_t server)
     {
-        c.after_answers(answers, anew, [this, &c](std::size_t server) {
-            w.after(w.random.of_any_size(1us, 20ms), [this, &c, server] { strike(c, server); });
-        });
+        w.after(w.random.of_any_size(1us, 20ms), [this, &c, server] { strike(c, server); });
     }
     void strike(client& c, std::size_t server)
     {
@@ -160,7 +182,16 @@ private:
                     servers_.turn_clients_away(i, w.random.of_any_size(10ms, most));
             }
             for (client& each : all_)
-                lie_in_wait_for(each, 1, true);
+                lie_in_wait_at(each, old);
+        });
+    }
+    void lie_in_wait_at(client& c, std::size_t old)
+    {
+        c.after_answers(1, true, [this, &c, old](std::size_t server) {
+            if (server == old)
+                strike_soon(c, server);
+            else
+                lie_in_wait_at(c, old);
         });
     }
 
@@ -202,7 +233,8 @@ private:
         }
     }
 
-    const bool lies_in_wait_ = w.random.chance(0.5);
+    const bool by_clocks_ = w.random.chance(0.15);
+    const bool lies_in_wait_ = by_clocks_ || w.random.chance(0.6);
     ensemble servers_;
     queue_judge queues_;
     std::deque<client> all_;
