@@ -32,11 +32,11 @@ struct troubles {
     double no_answer = 0;            // of a connection, when an answer is sent
     double late = 0;                 // bytes of a connection that the client has left still arrive
     double refused = 0;              // connections
-    duration slowest = 5ms;          // way of bytes from clients to servers
-    duration slowest_answers = 5ms;  // and back
+    double slow_answer = 0;          // of a server, so that it is later by up to slowest_answer
+    duration slowest = 5ms;          // way of bytes between clients and servers
     duration slowest_opening = 20ms; // of a connection
-    duration slowest_greeting{};     // its first answer is later by so much
-    duration slowest_peers = 2ms;    // and between servers
+    duration slowest_answer{};
+    duration slowest_peers = 2ms; // and between servers
 };
 
 // A transaction that is committed or proposed, and who waits for it.

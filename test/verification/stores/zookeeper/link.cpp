@@ -43,10 +43,10 @@ duration link::delay()
 
 duration link::answer_delay()
 {
-    const duration usual = world_.random.of_any_size(50us, all_.trouble.slowest_answers);
-    if (std::exchange(greeted_, true) || all_.trouble.slowest_greeting == duration(0))
+    const duration usual = delay();
+    if (!world_.random.chance(all_.trouble.slow_answer))
         return usual;
-    return usual + world_.random.between(duration(0), all_.trouble.slowest_greeting);
+    return usual + world_.random.between(duration(0), all_.trouble.slowest_answer);
 }
 
 void link::send(std::string bytes)

@@ -40,7 +40,6 @@ private:
     std::shared_ptr<connection> end_; // the server's
     time_point held_until_{};         // what the client has sent before it left
     bool left_ = false, late_ = false;
-    bool greeted_ = false; // something was answered
 };
 
 } // namespace holdfast::zookeeper_simulation

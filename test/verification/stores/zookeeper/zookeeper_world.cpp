@@ -4,6 +4,7 @@
 #include "verification/stores/zookeeper/client.hpp"
 #include "verification/stores/zookeeper/foreign_client.hpp"
 #include "verification/stores/zookeeper/queue_judge.hpp"
+#include "verification/stores/zookeeper/theme.hpp"
 
 #include <deque>
 #include <limits>
@@ -15,38 +16,12 @@ namespace {
 // When clients are cut off.
 constexpr duration longest_seclusion = 20s;
 
-ensemble_settings settings(world& w, bool by_clocks)
-{
-    ensemble_settings s;
-    if (by_clocks) { // sessions end nearly when they may
-        s.tick = w.random.of_any_size(20ms, 80ms);
-        s.longest_session = 10s;
-        s.fast_clocks = true;
-        return s;
-    }
-    if (w.random.chance(0.2))
-        s.servers = 1;
-    // The shortest timeout of a session is two ticks.
-    s.tick = w.random.chance(0.3) ? duration(2s) : w.random.of_any_size(30ms, 3s);
-    if (w.random.chance(0.5))
-        s.longest_session = std::max<duration>(20 * s.tick, 10s);
-    s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
-    if (w.random.chance(0.3))
-        s.sync_ticks = std::max(s.sync_ticks, static_cast<int>(duration(6s) / s.tick));
-    s.replaces_sessions = w.random.chance(0.25);
-    s.fast_clocks = w.random.chance(0.2);
-    s.container_interval = w.random.of_any_size(1s, 60s);
-    if (w.random.chance(0.3))
-        s.slowest_disk = w.random.of_any_size(2ms, 300ms);
-    return s;
-}
-
 // Some processes that use an ensemble, and some foreign ones.
 class zookeeper_world final : public store_simulation::environment {
 public:
     zookeeper_world(std::uint64_t seed, bool aged)
         : environment(seed, 9),
-          servers_(w, settings(w, by_clocks_)),
+          servers_(w, theme_.servers),
           queues_(w, servers_, judge)
     {
         servers_.on_commit = [this](const auto&) {
@@ -59,35 +34,19 @@ public:
 
 private:
     double retiring() const override { return 0.3; }
-    duration choose_ttl() override { return w.random.of_any_size(by_clocks_ ? 5s : 1s, 10s); }
+    duration choose_ttl() override
+    {
+        return w.random.of_any_size(theme_.shortest_ttl, theme_.longest_ttl);
+    }
 
     store_simulation::client& add_client(const store_simulation::client_params& p) override
     {
-        const client_character c{
-            .slow_clock = servers_.settings().fast_clocks, .stubborn = lies_in_wait_};
+        const client_character c{.slow_clock = servers_.settings().fast_clocks,
+            .stubborn = theme_.strikes || theme_.splits};
         return all_.emplace_back(w, judge, p, servers_, c, [this] { queues_.look(); });
     }
 
-    void begin_faults() override
-    {
-        if (by_clocks_)
-            return;
-        troubles& t = servers_.trouble;
-        t.break_off = 0.02 * w.random.fraction();
-        t.no_answer = 0.02 * w.random.fraction();
-        t.late = w.random.fraction();
-        t.refused = 0.2 * w.random.fraction();
-        if (w.random.chance(0.4))
-            t.slowest = t.slowest_answers = w.random.of_any_size(5ms, 1500ms);
-        if (w.random.chance(0.2))
-            t.slowest_answers = w.random.of_any_size(100ms, 2s);
-        if (w.random.chance(0.3))
-            t.slowest_greeting = w.random.of_any_size(50ms, 900ms);
-        if (w.random.chance(0.2))
-            t.slowest_opening = w.random.of_any_size(20ms, 2s);
-        if (w.random.chance(0.4))
-            t.slowest_peers = w.random.of_any_size(2ms, 500ms);
-    }
+    void begin_faults() override { servers_.trouble = theme_.faults; }
     void begin_events() override
     {
         std::vector<std::string> queues;
@@ -96,8 +55,10 @@ private:
         const std::size_t foreign = w.random.below(3);
         for (std::size_t i = 0; i < foreign; ++i)
             foreign_.emplace_back(w, servers_, static_cast<int>(i), queues).begin();
-        if (lies_in_wait_)
-            repeat(ttl() / 4, 4 * ttl(), [this] { lie_in_wait(); });
+        if (theme_.strikes)
+            repeat(ttl() / 8, ttl(), [this] { lie_in_wait(); });
+        if (theme_.splits)
+            repeat(ttl() / 2, 2 * ttl(), [this] { split(); });
     }
     void end_faults() override
     {
@@ -145,8 +106,11 @@ private:
         client& c = *holders[w.random.below(holders.size())];
         // The first answer is that to the greeting, the second one that to a heartbeat.
         const bool anew = w.random.chance(0.6);
-        c.after_answers(anew ? 1 + w.random.below(2) : 1, anew,
-            [this, &c](std::size_t server) { strike_soon(c, server); });
+        c.after_answers(anew ? 1 + w.random.below(2) : 1, anew, [this, &c](std::size_t server) {
+            // The leader itself knows at once of what it has answered.
+            if (server != servers_.leader() || !w.random.chance(theme_.isolation))
+                strike_soon(c, server);
+        });
         if (anew)
             c.lose_connections();
     }
@@ -161,9 +125,9 @@ private:
         const duration timeout = servers_.session_timeout(ttl());
         const duration length =
             std::min(w.random.of_any_size(timeout, 2 * timeout), longest_seclusion);
-        if (w.random.chance(0.6))
+        if (w.random.chance(theme_.isolation))
             servers_.isolate(server, length);
-        if (w.random.chance(0.7))
+        if (w.random.chance(0.8))
             c.seclude(length);
         else
             c.runs().pause_for(length);
@@ -233,8 +197,7 @@ private:
         }
     }
 
-    const bool by_clocks_ = w.random.chance(0.15);
-    const bool lies_in_wait_ = by_clocks_ || w.random.chance(0.6);
+    const theme theme_ = choose_theme(w);
     ensemble servers_;
     queue_judge queues_;
     std::deque<client> all_;
