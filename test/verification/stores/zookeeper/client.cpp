@@ -7,10 +7,8 @@
 
 namespace holdfast::zookeeper_simulation {
 
-namespace {
-
-std::shared_ptr<const zookeeper_store::lock_settings> settings(
-    const ensemble& servers, duration ttl)
+std::shared_ptr<const zookeeper_store::lock_settings> client::settings(
+    const ensemble& servers, duration session_timeout)
 {
     auto made = std::make_shared<zookeeper_store::lock_settings>();
     for (std::size_t i = 0; i < servers.size(); ++i) {
@@ -18,7 +16,7 @@ std::shared_ptr<const zookeeper_store::lock_settings> settings(
         made->ensemble.servers.push_back(
             {.where = {.host = name, .port = 1, .path = {}}, .name = name});
     }
-    made->ensemble.session_timeout = ttl;
+    made->ensemble.session_timeout = session_timeout;
     made->ensemble.connect_timeout = 1s;
     made->ensemble.reconnect_min = 10ms;
     made->ensemble.reconnect_max = 500ms;
@@ -27,8 +25,6 @@ std::shared_ptr<const zookeeper_store::lock_settings> settings(
     made->client_name = "client";
     return made;
 }
-
-} // namespace
 
 client::client(world& w, store_simulation::referee& judge, const store_simulation::client_params& p,
     ensemble& servers, const client_character& c, std::function<void()> on_turn)

@@ -27,9 +27,13 @@ public:
     void seclude(duration length);
     // Calls this once, with the number of the server, when so many answers have come; `anew`:
     // on its next connection.
+    bool waits_for_answers() const noexcept { return answers_due_ != 0; }
     void after_answers(std::size_t count, bool anew, std::function<void(std::size_t)> what);
 
     core::backend_core& store() noexcept override { return core_; }
+
+    static std::shared_ptr<const zookeeper_store::lock_settings> settings(
+        const ensemble& servers, duration session_timeout);
 
 private:
     std::shared_ptr<store_simulation::byte_link> open(std::size_t server) override;

@@ -60,7 +60,10 @@ void connection::receive(std::string_view bytes)
         if (now_ == stage::is_new)
             connect(*record);
         else
-            take(*record);
+            server_.work([self = shared_from_this(), all = std::string(*record)] {
+                if (self->now_ != stage::closed)
+                    self->take(all);
+            });
     }
     if (in_.is_broken())
         close();

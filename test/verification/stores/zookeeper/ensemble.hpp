@@ -20,6 +20,7 @@ struct ensemble_settings {
     duration longest_session{}; // that is granted; 0: 20 ticks. The shortest one is two ticks.
     int sync_ticks = 5;         // so long a server is believed to be there without a word
     duration container_interval = 60s;
+    duration command{}; // the time that a server's thread spends on a request
     duration slowest_disk = 2ms;
     bool replaces_sessions = false; // one that has ended, by a new one: other servers do so
     bool fast_clocks = false;       // as fast as is allowed

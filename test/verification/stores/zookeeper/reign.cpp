@@ -26,7 +26,7 @@ reign::reign(world& w, ensemble& all, std::size_t leader, std::int64_t epoch)
 void reign::begin()
 {
     const duration tick = all_.settings().tick;
-    repeat(tick / 2, &reign::beat);
+    repeat(world_.random.between(1us, tick / 2), &reign::beat);
     repeat(tick - clock().time_since_epoch() % tick, &reign::expire);
     repeat(all_.settings().container_interval, &reign::remove_containers);
 }
@@ -217,10 +217,10 @@ void reign::acknowledge(std::size_t server, std::int64_t zxid)
 {
     if (members_[server].up)
         members_[server].heard = world_.now();
-    for (proposal& each : outstanding_) {
-        if (each.entry.change.zxid == zxid)
-            each.acknowledged.insert(server);
-    }
+    const auto at = std::lower_bound(outstanding_.begin(), outstanding_.end(), zxid,
+        [](const proposal& each, std::int64_t id) { return each.entry.change.zxid < id; });
+    if (at != outstanding_.end() && at->entry.change.zxid == zxid)
+        at->acknowledged.insert(server);
     commit_what_is_acknowledged();
 }
 

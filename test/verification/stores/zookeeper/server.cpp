@@ -50,6 +50,14 @@ void server::in(
     what(*kept);
 }
 
+void server::work(world::event what)
+{
+    if (settings().command == duration(0))
+        return what();
+    busy_until_ = std::max(busy_until_, world_.now()) + settings().command;
+    world_.at(busy_until_, std::move(what));
+}
+
 void server::touch(std::int64_t session, std::int32_t timeout_ms)
 {
     if (leads())

@@ -40,6 +40,8 @@ public:
     void forget(const connection& c);
 
     // For its connections.
+    // Runs this when its thread has done what came before, and has spent the time of a request.
+    void work(world::event what);
     void touch(std::int64_t session, std::int32_t timeout_ms);
     // The leader knows whether a session is still served here. Other servers read for any.
     std::int32_t refusal_of_read(std::int64_t session);
@@ -85,6 +87,7 @@ private:
     std::map<std::uint64_t, std::shared_ptr<connection>> connections_;
     std::map<std::int64_t, std::int32_t> touched_; // sessions, and their timeouts
     std::uint64_t connections_made_ = 0, sessions_made_ = 0, incarnation_ = 0;
+    time_point busy_until_{}; // its thread
     time_point runs_from_{}, isolated_until_{}, cut_until_{}, turns_away_until_{}, heard_{};
     bool serving_ = false, crashed_ = false, seeking_ = false;
 };

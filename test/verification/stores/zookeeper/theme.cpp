@@ -18,7 +18,6 @@ void theme_of_everything(theme& t, world& w)
     if (w.random.chance(0.5))
         s.longest_session = std::max<duration>(20 * s.tick, 10s);
     s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
-    s.replaces_sessions = w.random.chance(0.25);
     s.fast_clocks = w.random.chance(0.2);
     s.container_interval = w.random.of_any_size(1s, 60s);
     if (w.random.chance(0.3))
@@ -46,17 +45,17 @@ void theme_of_everything(theme& t, world& w)
 // almost when they may.
 void theme_of_clocks(theme& t, world& w)
 {
-    t.servers.tick = w.random.of_any_size(20ms, 80ms);
+    t.servers.tick = w.random.of_any_size(10ms, 40ms);
     t.servers.longest_session = 10s;
     t.servers.fast_clocks = true;
-    t.shortest_ttl = 5s;
+    t.shortest_ttl = 7s;
     t.strikes = true;
 }
 
 // Some answers are slow, and servers are cut off before the leader knows what they have answered.
 void theme_of_slow_answers(theme& t, world& w)
 {
-    t.servers.tick = w.random.of_any_size(60ms, 400ms);
+    t.servers.tick = w.random.of_any_size(60ms, 150ms);
     t.servers.longest_session = 10s;
     t.shortest_ttl = 3s;
     t.faults.slow_answer = 0.2 + 0.4 * w.random.fraction();
@@ -91,8 +90,9 @@ theme choose_theme(world& w)
     constexpr std::array rare{
         theme_of_clocks, theme_of_slow_answers, theme_of_long_ticks, theme_of_two_leaders};
     theme t;
+    t.servers.replaces_sessions = w.random.chance(0.3);
     const auto chosen =
-        w.random.chance(0.4) ? theme_of_everything : rare[w.random.below(rare.size())];
+        w.random.chance(0.3) ? theme_of_everything : rare[w.random.below(rare.size())];
     chosen(t, w);
     return t;
 }

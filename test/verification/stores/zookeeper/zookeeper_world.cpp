@@ -98,15 +98,15 @@ private:
     {
         std::vector<client*> holders;
         for (client& each : all_) {
-            if (each.runs().runs() && each.holds_something())
+            if (each.runs().runs() && each.holds_something() && !each.waits_for_answers())
                 holders.push_back(&each);
         }
         if (holders.empty())
             return;
         client& c = *holders[w.random.below(holders.size())];
-        // The first answer is that to the greeting, the second one that to a heartbeat.
+        // The first answer is that to the greeting, the next ones are often those to heartbeats.
         const bool anew = w.random.chance(0.6);
-        c.after_answers(anew ? 1 + w.random.below(2) : 1, anew, [this, &c](std::size_t server) {
+        c.after_answers(anew ? 2 + w.random.below(2) : 1, anew, [this, &c](std::size_t server) {
             // The leader itself knows at once of what it has answered.
             if (server != servers_.leader() || !w.random.chance(theme_.isolation))
                 strike_soon(c, server);
@@ -127,24 +127,22 @@ private:
             std::min(w.random.of_any_size(timeout, 2 * timeout), longest_seclusion);
         if (w.random.chance(theme_.isolation))
             servers_.isolate(server, length);
-        if (w.random.chance(0.8))
+        if (w.random.chance(0.9))
             c.seclude(length);
         else
             c.runs().pause_for(length);
     }
-    // For a while there are two leaders. Clients go to the old one because others refuse them.
+    // For a while there are two leaders. Clients stay with the old one because others refuse them.
     void split()
     {
         const duration most = servers_.settings().tick * servers_.settings().sync_ticks;
         const std::size_t old = servers_.leader();
         servers_.split(most + w.random.of_any_size(10ms, 5s));
-        w.after(w.random.of_any_size(most / 20, most), [this, old, most] {
-            if (!faults_happen())
-                return;
-            for (std::size_t i = 0; i < servers_.size(); ++i) {
-                if (i != old)
-                    servers_.turn_clients_away(i, w.random.of_any_size(10ms, most));
-            }
+        for (std::size_t i = 0; i < servers_.size(); ++i) {
+            if (i != old)
+                servers_.turn_clients_away(i, most);
+        }
+        w.after(w.random.between(most / 8, most), [this, old] {
             for (client& each : all_)
                 lie_in_wait_at(each, old);
         });
