@@ -87,12 +87,12 @@ void theme_of_two_leaders(theme& t, world& w)
 
 theme choose_theme(world& w)
 {
-    constexpr std::array rare{
-        theme_of_clocks, theme_of_slow_answers, theme_of_long_ticks, theme_of_two_leaders};
+    constexpr std::array rare{theme_of_clocks, theme_of_slow_answers, theme_of_slow_answers,
+        theme_of_long_ticks, theme_of_long_ticks, theme_of_two_leaders};
     theme t;
     t.servers.replaces_sessions = w.random.chance(0.3);
     const auto chosen =
-        w.random.chance(0.3) ? theme_of_everything : rare[w.random.below(rare.size())];
+        w.random.chance(0.25) ? theme_of_everything : rare[w.random.below(rare.size())];
     chosen(t, w);
     return t;
 }
