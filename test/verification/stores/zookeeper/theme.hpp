@@ -15,6 +15,7 @@ struct theme {
     bool splits = false;  // there are two leaders again and again
 };
 
-theme choose_theme(world& w);
+// `aged`: queues may have reached the ends of their counters.
+theme choose_theme(world& w, bool aged);
 
 } // namespace holdfast::zookeeper_simulation

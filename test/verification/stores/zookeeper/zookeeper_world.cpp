@@ -21,6 +21,7 @@ class zookeeper_world final : public store_simulation::environment {
 public:
     zookeeper_world(std::uint64_t seed, bool aged)
         : environment(seed, 9),
+          theme_(choose_theme(w, aged)),
           servers_(w, theme_.servers),
           queues_(w, servers_, judge)
     {
@@ -195,7 +196,7 @@ private:
         }
     }
 
-    const theme theme_ = choose_theme(w);
+    const theme theme_;
     ensemble servers_;
     queue_judge queues_;
     std::deque<client> all_;
