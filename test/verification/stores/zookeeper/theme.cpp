@@ -19,6 +19,7 @@ void theme_of_everything(theme& t, world& w)
         s.longest_session = std::max<duration>(20 * s.tick, 10s);
     s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
     s.fast_clocks = w.random.chance(0.2);
+    s.container_interval = w.random.of_any_size(1s, 60s);
     if (w.random.chance(0.3))
         s.slowest_disk = w.random.of_any_size(2ms, 300ms);
     t.strikes = w.random.chance(0.3);
@@ -90,11 +91,11 @@ theme choose_theme(world& w, bool aged)
         theme_of_long_ticks, theme_of_long_ticks, theme_of_two_leaders};
     theme t;
     t.servers.replaces_sessions = w.random.chance(0.3);
-    // A queue whose counter has ended is used again when its folder was removed.
-    t.servers.container_interval = w.random.of_any_size(1s, aged ? 5s : 60s);
     const auto chosen =
         w.random.chance(0.25) ? theme_of_everything : rare[w.random.below(rare.size())];
     chosen(t, w);
+    if (aged) // a queue whose counter has ended is used again when its folder was removed
+        t.servers.container_interval = std::min<duration>(t.servers.container_interval, 5s);
     return t;
 }
 
