@@ -68,6 +68,25 @@ void pass_during(const backend& store, Server& server, Trouble what)
     s.finish();
 }
 
+/// A lease lingers in one locker when another one comes to wait. The next renewal would come too
+/// late to tell of it.
+inline void take_from_lingering(const backend& store)
+{
+    scene s(store, 2);
+    run(s.io, [](scene& all) -> task {
+        lock_options sticky = brief(60s);
+        sticky.linger = 60s;
+        lease first = co_await all.lock(0, sticky).acquire();
+        co_await first.release();
+        co_await pause(300ms);
+        BOOST_TEST(all.locker(0).stats().lingering == 1u);
+        lease next = co_await all.lock(1, brief()).acquire(10s);
+        BOOST_TEST(next.held());
+        co_await next.release();
+    }(s));
+    s.finish();
+}
+
 /// What becomes of a locker with such settings.
 struct attempt {
     error_code error;
