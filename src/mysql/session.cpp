@@ -47,32 +47,39 @@ void session::end() noexcept
     create_error_.clear();
 }
 
-// No statement waits for rows, so the wish to wait a little is not heeded. Waiters look for their
-// turn many times in vain, so that is done by a query that only reads. Most resources have no
-// waiters, and a short statement is enough.
+// No statement waits for rows, so the wish to wait a little is not heeded. Short statements come
+// first: most resources have no waiters, and most others somebody. Waiters look for their turn many
+// times in vain, so that is done by a query that only reads.
 void session::send(const sql::statement& what)
 {
     what_ = what.what;
     entries_ = what.entries.size();
-    const bool only_looks = what_ == sql::action::want && !what.entries.empty() &&
-                            std::none_of(what.entries.begin(), what.entries.end(),
-                                [](const sql::entry& each) { return each.queues; });
-    after_ = texts_.of(what);
-    short_ = texts_.short_of(what);
-    is_short_ = false;
-    if (only_looks)
-        return ask(step::trying, texts_.look_of(what));
+    const auto none_is = [&what](bool sql::entry::*so) {
+        return std::none_of(what.entries.begin(), what.entries.end(),
+            [so](const sql::entry& each) { return each.*so; });
+    };
+    const bool wants = what_ == sql::action::want && !what.entries.empty();
+    const bool waits = wants && !none_is(&sql::entry::waits);
+    to_try_ = {texts_.of(what)}; // the last one first
+    const auto try_before = [this](std::string text) {
+        if (!text.empty())
+            to_try_.push_back(std::move(text));
+    };
+    try_before(texts_.in_queue(what));
+    if (wants && none_is(&sql::entry::queues))
+        try_before(texts_.look_of(what));
+    std::string lonely = waits ? std::string() : texts_.alone(what);
+    is_lonely_ = !lonely.empty() && lonely_tries_.may_try();
+    if (is_lonely_)
+        try_before(std::move(lonely));
     go_on();
 }
 
-// With the next statement, the cheapest first, that may do what is wanted.
 void session::go_on()
 {
-    std::string next = std::exchange(short_, {});
-    is_short_ = !next.empty() && short_tries_.may_try();
-    if (is_short_)
-        return ask(step::trying, std::move(next));
-    ask(step::executing, std::exchange(after_, {}));
+    std::string next = std::move(to_try_.back());
+    to_try_.pop_back();
+    ask(to_try_.empty() ? step::executing : step::trying, std::move(next));
 }
 
 void session::ask(const sql::question& what)
@@ -162,13 +169,13 @@ void session::on_end(time_point now)
     case step::trying:
         if (std::any_of(answer_->rows.begin(), answer_->rows.end(),
                 [](const sql::row& each) { return each.what == sql::finding::locked; })) {
-            if (is_short_)
-                short_tries_.was_in_vain();
+            if (std::exchange(is_lonely_, false))
+                lonely_tries_.was_in_vain();
             answer_.reset();
             return go_on();
         }
-        if (is_short_)
-            short_tries_.was_enough();
+        if (is_lonely_)
+            lonely_tries_.was_enough();
         [[fallthrough]];
     case step::executing: {
         step_ = step::ready;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::mysql_store {
 
@@ -18,9 +19,9 @@ struct session_settings {
     core::duration longest_statement{};
 };
 
-// Whether the next short statement is tried. Where others wait it is in vain, so after each one in
-// vain up to 15 are left out.
-class short_tries {
+// Whether a statement is tried that does where nobody queues. After each one in vain up to 15 are
+// left out.
+class lonely_tries {
 public:
     bool may_try() noexcept
     {
@@ -95,9 +96,11 @@ private:
     sql::session_owner& owner_;
     step step_ = step::none;
     std::optional<std::string> query_;
-    std::string short_, after_; // the statements to try next: empty if there is none, and the last
-    short_tries short_tries_;
-    bool is_short_ = false; // the one that is tried
+    // What may do, the cheapest first, for when the one under way is in vain. The last one is
+    // never.
+    std::vector<std::string> to_try_;
+    lonely_tries lonely_tries_;
+    bool is_lonely_ = false; // the one under way
     std::optional<sql::failure> error_;
     std::optional<sql::answer> answer_;
     std::optional<sql::reply> reply_;

@@ -41,10 +41,12 @@ std::string complete(std::string_view text, std::string_view table)
     const std::string page = std::to_string(sql::most_in_page),
                       most_told = std::to_string(sql::most_waiters_told);
     return with(text,
-        {{"{insert}", texts::insert}, {"{first of h}", of(texts::first, "h")},
-            {"{first of s}", of(texts::first, "s")}, {"{next of h}", of(texts::next, "h")},
-            {"{next of s}", of(texts::next, "s")}, {"{ahead of h}", of(texts::ahead, "h")},
-            {"{waiting of h}", of(texts::waiting, "h")}, {"{told of h}", of(texts::told, "h")},
+        {{"{wanted alone}", texts::wanted_alone}, {"{insert}", texts::insert},
+            {"{first of h}", of(texts::first, "h")}, {"{first of s}", of(texts::first, "s")},
+            {"{next of h}", of(texts::next, "h")}, {"{next of s}", of(texts::next, "s")},
+            {"{ahead of h}", of(texts::ahead, "h")}, {"{waiting of h}", of(texts::waiting, "h")},
+            {"{told of h}", of(texts::told, "h")}, {"{end of front}", texts::end_of_front},
+            {"{owner of front}", texts::owner_of_front}, {"{front}", texts::front},
             {"{grantable}", texts::grantable}, {"{hands over}", texts::hands_over},
             {"{first of s}", of(texts::first, "s")}, {"{next of s}", of(texts::next, "s")},
             {"{a}", texts::entries}, {"{place}", texts::place}, {"{sights}", texts::sights},
@@ -125,6 +127,9 @@ statements::statements(const std::string& table)
     want_ = made(texts::want) + wanted_;
     want_alone_ = made(texts::want_alone);
     give_back_alone_ = made(texts::give_back_alone);
+    enter_queue_ = made(texts::enter_queue);
+    take_turn_ = made(texts::take_turn);
+    hand_over_ = made(texts::hand_over);
     look_ = made(texts::look);
     page_ = made(texts::page);
     create_ = made(texts::create);
@@ -150,19 +155,43 @@ std::string statements::of(const sql::statement& what) const
     return before + want_;
 }
 
-std::string statements::short_of(const sql::statement& what) const
+std::string statements::alone(const sql::statement& what) const
 {
-    const bool wants = what.what == sql::action::want;
-    if (what.entries.size() != 1 || (!wants && what.what != sql::action::give_back))
+    if (what.entries.size() != 1)
+        return {};
+    if (what.what == sql::action::want)
+        return short_text(want_alone_, what, what.entries.front());
+    if (what.what == sql::action::give_back)
+        return short_text(give_back_alone_, what, what.entries.front());
+    return {};
+}
+
+std::string statements::in_queue(const sql::statement& what) const
+{
+    if (what.entries.size() != 1)
         return {};
     const sql::entry& one = what.entries.front();
-    const std::string owner =
-        "CONVERT(" + bytes_of(one.owner) + " USING latin1) COLLATE latin1_bin";
+    if (what.what == sql::action::want && one.waits)
+        return one.queues ? std::string() : short_text(take_turn_, what, one);
+    if (what.what == sql::action::want && one.queues)
+        return short_text(enter_queue_, what, one);
+    if (what.what == sql::action::give_back)
+        return short_text(hand_over_, what, one);
+    return {};
+}
+
+std::string statements::short_text(
+    const std::string& text, const sql::statement& what, const sql::entry& one)
+{
+    const auto text_of = [](std::string_view bytes) {
+        return "CONVERT(" + bytes_of(bytes) + " USING latin1) COLLATE latin1_bin";
+    };
+    const std::string mark = "[\"" + std::string(one.owner) + "\",";
     return std::string(texts::set_clock) + ", @hf_until = " + std::to_string(what.not_after) +
            "; " +
-           with(wants ? want_alone_ : give_back_alone_,
-               {{"{r}", bytes_of(one.resource)}, {"{o}", owner},
-                   {"{ttl}", std::to_string(microseconds(one.ttl))}});
+           with(
+               text, {{"{r}", bytes_of(one.resource)}, {"{o}", text_of(one.owner)},
+                         {"{m}", text_of(mark)}, {"{ttl}", std::to_string(microseconds(one.ttl))}});
 }
 
 std::string statements::look_of(const sql::statement& what) const

@@ -14,10 +14,12 @@ public:
     explicit statements(const std::string& table);
 
     std::string of(const sql::statement& what) const;
-    // Of one entry that wants a resource or gives it back, if nobody has a place in its queue. If
-    // it finds the entry locked, it has changed nothing, and the statement above has to be
-    // executed. It costs the server about a third. Empty for all other statements.
-    std::string short_of(const sql::statement& what) const;
+    // Of one entry that wants a resource or gives it back: for the case that nobody queues for it,
+    // or else that it is the entry's turn to enter the queue, to leave it, or to be followed. A
+    // statement that finds the entry locked has changed nothing, and another one has to be
+    // executed. Empty for all other statements.
+    std::string alone(const sql::statement& what) const;
+    std::string in_queue(const sql::statement& what) const;
     // Of a want whose entries do not enter the queue: reads what it would find, and changes
     // nothing. An entry that it finds locked may be granted.
     std::string look_of(const sql::statement& what) const;
@@ -29,8 +31,11 @@ public:
     const std::string& create() const noexcept { return create_; }
 
 private:
+    static std::string short_text(
+        const std::string& text, const sql::statement& what, const sql::entry& one);
+
     std::string give_back_, renew_, watch_, want_, wanted_, page_, look_, take_;
-    std::string want_alone_, give_back_alone_;
+    std::string want_alone_, give_back_alone_, enter_queue_, take_turn_, hand_over_;
     std::string facts_, create_;
 };
 

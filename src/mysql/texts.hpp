@@ -194,9 +194,14 @@ inline constexpr std::string_view gave_back = R"(SELECT a.n,
     NULL{more}
 FROM {a} a LEFT JOIN {t} h ON h.resource = a.resource)";
 
-// The same for one entry, with its resource {r}, owner {o} and time to live {ttl}, where nobody has
-// a place in the queue: about a third of the server's work. Any other row is found locked, and is
-// left alone.
+// Short statements for one entry, with its resource {r}, owner {o} and time to live {ttl}. Each
+// does what is done most often, for a small part of the server's work, most of which is to plan the
+// reading of queues. Any other row is found locked, and is left alone.
+inline constexpr std::string_view wanted_alone = R"(SELECT 1, CASE WHEN @hf_now > @hf_until THEN 't'
+    WHEN h.owner = {o} AND h.expires_at >= @hf_now + {ttl} THEN 'g' ELSE 'l' END AS found,
+    @hf_now, h.token, h.token_end, NULL, NULL, NULL
+FROM (SELECT 1) a LEFT JOIN {t} h ON h.resource = {r})";
+// Where nobody has a place in the queue.
 inline constexpr std::string_view want_alone = R"(INSERT INTO {t}
     (resource, owner, token, token_end, expires_at, waiters)
 SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
@@ -218,15 +223,62 @@ ON DUPLICATE KEY UPDATE owner = IF(x.is_new, {t}.owner, x.owner),
     token = IF(x.is_new, {t}.token, x.token),
     token_end = IF(x.is_new, {t}.token_end, x.token_end),
     expires_at = IF(x.is_new, {t}.expires_at, x.expires_at);
-SELECT 1, CASE WHEN @hf_now > @hf_until THEN 't'
-    WHEN h.owner = {o} AND h.expires_at >= @hf_now + {ttl} THEN 'g' ELSE 'l' END AS found,
-    @hf_now, h.token, h.token_end, NULL, NULL, NULL
-FROM (SELECT 1) a LEFT JOIN {t} h ON h.resource = {r})";
+{wanted alone})";
 inline constexpr std::string_view give_back_alone = R"(INSERT INTO {t}
     (resource, owner, token, token_end, expires_at, waiters)
 SELECT h.resource, '', h.token, h.token_end, 0, '' FROM {t} h FORCE INDEX (PRIMARY)
 WHERE h.resource = {r} AND h.owner = {o} AND h.waiters = '' FOR UPDATE SKIP LOCKED
 ON DUPLICATE KEY UPDATE owner = '', expires_at = 0;
+SELECT 1, IF(ROW_COUNT() > 0, 'f', 'l') AS found, NULL)";
+
+// Where somebody has the resource: a new place, which begins with {m}.
+inline constexpr std::string_view enter_queue = R"(INSERT INTO {t}
+    (resource, owner, token, token_end, expires_at, waiters)
+SELECT h.resource, '', 0, 0, 0, '' FROM {t} h FORCE INDEX (PRIMARY)
+WHERE @hf_now <= @hf_until AND h.resource = {r} AND h.owner <> {o} AND h.expires_at > @hf_now
+    AND LOCATE({m}, h.waiters) = 0
+FOR UPDATE SKIP LOCKED
+ON DUPLICATE KEY UPDATE waiters = CONCAT({t}.waiters, IF({t}.waiters = '', '', ','), {m},
+    @hf_now + {ttl}, ']');
+SELECT 1, CASE WHEN @hf_now > @hf_until THEN 't'
+    WHEN h.owner <> {o} AND LOCATE(CONCAT({m}, @hf_now + {ttl}, ']'), h.waiters) > 0 THEN 'q'
+    ELSE 'l' END AS found,
+    @hf_now, NULL, NULL, IF(a.p > 0, {ahead of h}, NULL) AS ahead, h.expires_at - @hf_now, NULL
+FROM (SELECT (SELECT LOCATE({m}, s.waiters) FROM {t} s WHERE s.resource = {r}) AS p) a
+    LEFT JOIN {t} h ON h.resource = {r})";
+// Where the resource was given to a waiter: with its full time to live.
+inline constexpr std::string_view take_turn = R"(INSERT INTO {t}
+    (resource, owner, token, token_end, expires_at, waiters)
+SELECT x.resource, '', 0, 0, x.expires_at, '' FROM (
+    SELECT h.resource, @hf_now + {ttl} AS expires_at FROM {t} h FORCE INDEX (PRIMARY)
+    WHERE @hf_now <= @hf_until AND h.resource = {r} AND h.owner = {o}
+        AND LOCATE({m}, h.waiters) = 0
+    FOR UPDATE SKIP LOCKED) x
+ON DUPLICATE KEY UPDATE expires_at = GREATEST({t}.expires_at, x.expires_at);
+{wanted alone})";
+// The first place in the queue of the row `h`, without its last bracket; and its end and its owner.
+inline constexpr std::string_view front = "SUBSTRING_INDEX(h.waiters, ']', 1)";
+inline constexpr std::string_view end_of_front = "SUBSTRING_INDEX({front}, ',', -1)";
+inline constexpr std::string_view owner_of_front =
+    "SUBSTRING_INDEX(SUBSTRING_INDEX({front}, '\"', 2), '\"', -1)";
+// To the first in the queue, if its place is good for a little longer.
+inline constexpr std::string_view hand_over = R"(INSERT INTO {t}
+    (resource, owner, token, token_end, expires_at, waiters)
+SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
+    SELECT h.resource, {owner of front} AS owner,
+        GREATEST(h.token_end + 1, @hf_now - 1023) AS token,
+        GREATEST(h.token_end + 1, @hf_now) AS token_end, {end of front} AS expires_at,
+        CHAR_LENGTH({front}) AS size
+    FROM (SELECT s.token, s.token_end FROM {t} s FORCE INDEX (PRIMARY)
+        WHERE s.resource = {r} AND s.owner = {o} LIMIT 1) a
+    STRAIGHT_JOIN {t} h FORCE INDEX (guard) ON h.resource = {r} AND h.token = a.token
+        AND h.token_end = a.token_end
+    WHERE h.owner = {o} AND IF({front} REGEXP '^\\["[^"]+",[0-9]+$'
+            AND CHAR_LENGTH({end of front}) < 19,
+        {end of front} > @hf_now + 100000 AND {owner of front} <> {o}, 0)
+    FOR UPDATE SKIP LOCKED) x
+ON DUPLICATE KEY UPDATE owner = x.owner, token = x.token, token_end = x.token_end,
+    expires_at = x.expires_at, waiters = SUBSTRING({t}.waiters, x.size + 3);
 SELECT 1, IF(ROW_COUNT() > 0, 'f', 'l') AS found, NULL)";
 
 inline constexpr std::string_view renew = R"({insert} INTO {t}

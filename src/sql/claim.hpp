@@ -2,6 +2,7 @@
 
 #include "core/backend.hpp"
 #include "sql/exchange.hpp"
+#include "sql/look_schedule.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -35,10 +36,9 @@ struct claim {
     bool parked = false;     // told that it waits in the queue
     bool unanswered = false; // release() was called, and not yet answered
     bool others_wait = false, reports_others = false; // held: others wait; that is to be reported
-    bool must_renew = false;            // held: a renewal was asked for, and has no answer yet
-    bool only_looks = false;            // held: else it is to see whether others wait
-    std::int64_t ahead = row::no_place; // waiting: so many wait before it
-    core::time_point moved_at{};        // waiting: since then
+    bool must_renew = false; // held: a renewal was asked for, and has no answer yet
+    bool only_looks = false; // held: else it is to see whether others wait
+    place in_queue{};        // waiting
 
     action next() const noexcept
     {

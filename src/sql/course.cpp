@@ -186,14 +186,13 @@ void course::not_granted(core::claim_id id, const row& what, time_point sent, ti
         c.refresh_at = now; // it has lost its place
         return desk_.list(id);
     }
-    if (std::exchange(c.ahead, what.ahead) != what.ahead)
-        c.moved_at = now;
+    c.in_queue.found(what.ahead, now);
     const bool first = what.ahead == 0;
     time_point next = c.refresh_at;
     if (first && what.free_in < next - now)
         next = now + std::max(what.free_in, core::duration(0)) + jitter_.between(1ms, after_end);
     if (database_.address().empty())
-        next = looks_.for_turn(what.ahead, c.moved_at, now, next);
+        next = looks_.for_turn(c.in_queue, now, next);
     claims_.set_timer(id, next);
 }
 

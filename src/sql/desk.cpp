@@ -62,8 +62,11 @@ void desk::fill(action what, core::time_point now)
         // A place that is still good is not written again, only to look for the turn.
         const bool queues = c->terms.queue != core::queueing::none &&
                             (c->now == claim::stage::asking || now >= c->refresh_at);
-        entries_.push_back(
-            {.resource = c->resource, .owner = c->owner, .ttl = c->terms.ttl, .queues = queues});
+        entries_.push_back({.resource = c->resource,
+            .owner = c->owner,
+            .ttl = c->terms.ttl,
+            .queues = queues,
+            .waits = c->now == claim::stage::waiting});
         timeout = std::min(timeout, patience(c->terms.ttl));
     }
     std::swap(list, later_);

@@ -32,6 +32,7 @@ struct entry {
     std::string_view resource, owner;
     core::duration ttl{}; // of renew and want: from the execution of the statement on
     bool queues = false;  // want: may wait in the queue
+    bool waits = false;   // want: it has been found there
 };
 
 struct statement {

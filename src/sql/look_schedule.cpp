@@ -16,12 +16,15 @@ constexpr duration others_look = 20ms;
 
 } // namespace
 
-// The one behind the first cannot have its turn before that one had it, and so on.
-time_point look_schedule::for_turn(
-    std::int64_t ahead, time_point moved_at, time_point now, time_point latest) noexcept
+// The one behind the first cannot have its turn before that one had it, and so on. If turns take
+// about as long as before, half of the time to its own has passed by its next look.
+time_point look_schedule::for_turn(const place& at, time_point now, time_point latest) noexcept
 {
-    const duration first = std::clamp<duration>((now - moved_at) / 64, shortest, longest);
-    return fit(first * (1 + std::clamp<std::int64_t>(ahead, 0, furthest)), now, latest);
+    const std::int64_t ahead = std::clamp<std::int64_t>(at.ahead, 0, furthest);
+    const duration unchanged = std::max((now - at.moved_at) / 64, at.turn / 16);
+    const duration first = std::clamp<duration>(unchanged, shortest, longest);
+    const duration half = std::min(at.turn, 2 * longest) * ahead / 2;
+    return fit(std::max(first * (1 + ahead), half), now, latest);
 }
 
 time_point look_schedule::for_others(time_point now) noexcept

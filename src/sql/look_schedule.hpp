@@ -2,10 +2,30 @@
 
 #include "core/backoff.hpp"
 #include "core/time.hpp"
+#include "sql/exchange.hpp"
 
 #include <cstdint>
 
 namespace holdfast::sql {
+
+// A waiter's place in the queue, as its looks have found it.
+struct place {
+    std::int64_t ahead = row::no_place; // so many wait before it,
+    core::time_point moved_at{};        // since then
+    core::duration turn{};              // so long a turn before it took; 0: none has ended
+
+    void found(std::int64_t now_ahead, core::time_point now) noexcept
+    {
+        if (ahead == now_ahead)
+            return;
+        if (ahead != row::no_place && now_ahead < ahead) {
+            const core::duration last = (now - moved_at) / (ahead - now_ahead);
+            turn = turn == core::duration(0) ? last : (turn + last) / 2;
+        }
+        ahead = now_ahead;
+        moved_at = now;
+    }
+};
 
 // When waiters look for their turn, and holders for waiters, where the database tells nobody. Looks
 // of one locker gather in rounds, so that one statement makes many, and there are not more of them
@@ -21,11 +41,11 @@ public:
           phase_(jitter_.between(core::duration(0), round - core::duration(1)))
     {}
 
-    // When a waiter looks again that has looked now. So many have waited before it since
-    // `moved_at`: the longer nothing has changed, and the more they are, the later. But not after
-    // `latest`, when it has something else to ask, and needs no room for a look.
-    core::time_point for_turn(std::int64_t ahead, core::time_point moved_at, core::time_point now,
-        core::time_point latest = core::never) noexcept;
+    // When a waiter looks again that has looked now: the later, the longer nothing has changed, the
+    // more wait before it, and the longer turns take. But not after `latest`, when it has something
+    // else to ask, and needs no room for a look.
+    core::time_point for_turn(
+        const place& at, core::time_point now, core::time_point latest = core::never) noexcept;
     // When a holder looks again for waiters.
     core::time_point for_others(core::time_point now) noexcept;
 

@@ -134,14 +134,15 @@ void claim_course::listed(core::claim_id id, claim& c, std::int32_t error,
 }
 
 // A folder that was empty for long is removed, perhaps before the node is created in it.
-void claim_course::has_folder(core::claim_id id, claim& c, std::int32_t error, time_point now)
+void claim_course::has_folder(const request& r, claim& c, std::int32_t error, time_point now)
 {
+    const core::claim_id id = r.claim;
     constexpr unsigned most = 16;
     if (c.now != stage::asking)
         return;
     if (++c.folders_made == most)
         return refuse(id, errc::node_error, now);
-    if (error == wire::code::unimplemented && keeper_.has_containers()) {
+    if (error == wire::code::unimplemented && r.is_container()) {
         keeper_.containers_are_unknown();
         return keeper_.make_folder(c.place.queue(), false, id, now);
     }

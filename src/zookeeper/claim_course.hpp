@@ -56,7 +56,7 @@ public:
     void listed(core::claim_id id, claim& c, std::int32_t error,
         const std::vector<std::string>& names, core::time_point now);
     void looked(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
-    void has_folder(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
+    void has_folder(const request& r, claim& c, std::int32_t error, core::time_point now);
     void left(core::claim_id id, claim& c, std::int32_t error, core::time_point now);
     // The node before the claim has changed.
     void look_again(core::claim_id id, claim& c, core::time_point now);

@@ -46,6 +46,9 @@ public:
     core::store_cleanup& cleanup() noexcept override { return parts_.end; }
     core::inspector* inspection() noexcept override { return &lookups_; }
 
+    // How many claims wait for changes of nodes.
+    std::size_t watches() const noexcept { return watched_.count(); }
+
 private:
     core::time_point answer_due() const noexcept;
     void renew(claim& c, core::claim_id id, bool again, core::time_point now);

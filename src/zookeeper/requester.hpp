@@ -38,6 +38,8 @@ struct request {
     core::time_point sent{};
     std::int32_t number = 0;
     wire::operation operation{};
+
+    bool is_container() const noexcept { return operation == wire::operation::create_container; }
 };
 
 // Sends requests to the present server. The answers come in the same order.

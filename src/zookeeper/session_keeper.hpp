@@ -50,7 +50,6 @@ public:
     void make_folder(const std::string& queue, bool all, core::slot_id claim, core::time_point now);
     // The server knows no containers: such folders stay.
     void containers_are_unknown() noexcept { has_containers_ = false; }
-    bool has_containers() const noexcept { return has_containers_; }
 
     void close(core::time_point now);
 

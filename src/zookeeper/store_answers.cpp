@@ -101,7 +101,7 @@ void store_answers::arrived(
             course_.deletions().answered(now);
         return;
     case kind::folder:
-        if (error == wire::code::unimplemented && keeper_.has_containers())
+        if (error == wire::code::unimplemented && r.is_container())
             keeper_.containers_are_unknown();
         else if (error != wire::code::ok && error != wire::code::node_exists)
             keeper_.folder_failed(error);
@@ -134,7 +134,7 @@ void store_answers::of_claim(
     case kind::leave:
         return course_.left(r.claim, c, error, now);
     case kind::last_folder:
-        return course_.has_folder(r.claim, c, error, now);
+        return course_.has_folder(r, c, error, now);
     default:
         return waiters(r.claim, c, error, body);
     }

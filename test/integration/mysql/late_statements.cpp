@@ -32,7 +32,9 @@ struct lock_table {
         const std::array one{
             sql::entry{.resource = "a", .owner = owner, .ttl = std::chrono::microseconds(ttl)}};
         const sql::statement whole{.what = what, .entries = one};
-        if (const std::string text = texts.short_of(whole); short_first && !text.empty()) {
+        for (const std::string& text : {texts.alone(whole), texts.in_queue(whole)}) {
+            if (!short_first || text.empty())
+                continue;
             const std::string found = find(text, time);
             if (found != "l")
                 return found;

@@ -251,7 +251,9 @@ BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
 {
     const std::vector<std::string> refused{"1", "r", "500", "", "", "", "9", ""},
         locked{"1", "l", "500", "", "", "", "", ""}, granted{"1", "g", "500", "7", "8", "", "", ""};
-    const sql::statement want{.what = sql::action::want, .entries = one_entry};
+    std::array waits = one_entry;
+    waits[0].waits = true;
+    const sql::statement want{.what = sql::action::want, .entries = waits};
     greet();
     s.send(want);
     BOOST_TEST(next() == texts.look_of(want));
@@ -263,7 +265,7 @@ BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
     answer.reset();
     s.send(want);
     next();
-    for (const std::string& text : {texts.short_of(want), texts.of(want)}) {
+    for (const std::string& text : {texts.in_queue(want), texts.of(want)}) {
         s.on_result(table(8, {locked}));
         end();
         BOOST_TEST(!answer.has_value());
@@ -280,50 +282,79 @@ BOOST_AUTO_TEST_CASE(waiters_look_before_anything_is_written)
     BOOST_TEST((failed.value().what == remedy::later));
     BOOST_TEST(s.is_ready());
 
-    std::array queued = one_entry;
-    queued[0].queues = true;
-    const sql::statement writes{.what = sql::action::want, .entries = queued};
-    s.send(writes);
-    BOOST_TEST(next() == texts.of(writes)); // the last short one was in vain
+    waits[0].queues = true; // its place is refreshed
+    s.send(want);
+    BOOST_TEST(next() == texts.of(want));
 }
 
-// Where nobody waits, a short one is enough.
+// It may be free. Else nothing is written.
+BOOST_AUTO_TEST_CASE(those_that_do_not_wait_take_what_is_free_or_look)
+{
+    const sql::statement want{.what = sql::action::want, .entries = one_entry};
+    greet();
+    s.send(want);
+    for (const std::string& text : {texts.alone(want), texts.look_of(want), texts.of(want)}) {
+        BOOST_TEST(next() == text);
+        s.on_result(table(8, {{"1", "l", "500", "", "", "", "", ""}}));
+        end();
+    }
+    BOOST_TEST((answer.value().rows.at(0).what == sql::finding::locked));
+}
+
+// Where nobody waits, a short one is enough; else perhaps another short one is.
 BOOST_AUTO_TEST_CASE(short_statements_come_first)
 {
-    std::array queued = one_entry;
-    queued[0].queues = true;
-    const sql::statement want{.what = sql::action::want, .entries = queued},
+    const std::vector<std::string> locked{"1", "l", "500", "", "", "", "", ""},
+        granted{"1", "g", "500", "7", "8", "", "", ""},
+        queued{"1", "q", "500", "", "", "0", "9", ""};
+    std::array queues = one_entry;
+    queues[0].queues = true;
+    const sql::statement want{.what = sql::action::want, .entries = queues},
         give_back{.what = sql::action::give_back, .entries = one_entry};
     greet();
     for (int i = 0; i < 2; ++i) {
         answer.reset();
         s.send(want);
-        BOOST_TEST(next() == texts.short_of(want));
-        s.on_result(table(8, {{"1", "g", "500", "7", "8", "", "", ""}}));
+        BOOST_TEST(next() == texts.alone(want));
+        s.on_result(table(8, {granted}));
         end();
         BOOST_TEST((answer.value().rows.at(0).what == sql::finding::granted));
         answer.reset();
         s.send(give_back);
-        BOOST_TEST(next() == texts.short_of(give_back));
+        BOOST_TEST(next() == texts.alone(give_back));
         s.on_result(table(3, {{"1", "f", ""}}));
         end();
         BOOST_TEST((answer.value().rows.at(0).what == sql::finding::released));
         BOOST_TEST(s.is_ready());
     }
+    s.send(want);
+    for (const std::string& text : {texts.alone(want), texts.in_queue(want)}) {
+        BOOST_TEST(next() == text);
+        answer.reset();
+        s.on_result(table(8, {locked}));
+        end();
+        BOOST_TEST(!answer.has_value());
+    }
+    BOOST_TEST(next() == texts.of(want));
+    s.on_result(table(8, {queued}));
+    end();
+    BOOST_TEST((answer.value().rows.at(0).what == sql::finding::queued));
+    s.send(give_back);
+    BOOST_TEST(next() == texts.in_queue(give_back)); // the one for nobody was in vain
 }
 
-BOOST_AUTO_TEST_CASE(after_short_statements_in_vain_the_next_ones_are_left_out)
+BOOST_AUTO_TEST_CASE(after_statements_for_nobody_in_vain_the_next_ones_are_left_out)
 {
     const sql::statement give_back{.what = sql::action::give_back, .entries = one_entry};
     greet();
-    const auto tried_after = [&](const char* found) { // how many statements were left out before
+    const auto tried_after = [&](const char* found) { // how many were left out before
         for (int left_out = 0;; ++left_out) {
             s.send(give_back);
-            const bool tries = next() == texts.short_of(give_back);
+            const bool tries = next() == texts.alone(give_back);
             s.on_result(table(3, {{"1", tries ? found : "f", ""}}));
             end();
             if (s.has_query()) {
-                BOOST_TEST(next() == texts.of(give_back));
+                BOOST_TEST(next() == texts.in_queue(give_back));
                 s.on_result(table(3, {{"1", "f", ""}}));
                 end();
             }

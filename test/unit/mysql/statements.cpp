@@ -19,6 +19,7 @@ using kind = sql::question::kind;
 namespace {
 
 const statements texts("locks.mine");
+constexpr std::array an_entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s, .queues = true}};
 
 bool has(const std::string& text, const std::string& part)
 {
@@ -43,8 +44,8 @@ BOOST_AUTO_TEST_CASE(entries_are_a_list_in_the_order_of_their_resources)
 BOOST_AUTO_TEST_CASE(what_callers_give_is_written_as_digits)
 {
     const std::string bad = "x'; DROP TABLE t; -- \\\"\n\x80`";
-    const std::array entries{sql::entry{.resource = bad, .owner = bad, .ttl = 1s}};
-    const std::array harmless{sql::entry{.resource = "x", .owner = "x", .ttl = 1s}};
+    const std::array entries{sql::entry{.resource = bad, .owner = bad, .ttl = 1s, .queues = true}};
+    const std::array harmless{sql::entry{.resource = "x", .owner = "x", .ttl = 1s, .queues = true}};
     const auto frame = [](std::string text) { // without letters and digits
         std::erase_if(text, [](unsigned char c) { return std::isalnum(c) != 0; });
         return text;
@@ -52,9 +53,12 @@ BOOST_AUTO_TEST_CASE(what_callers_give_is_written_as_digits)
     for (const action what : {action::give_back, action::renew, action::watch, action::want})
         BOOST_TEST(frame(texts.of({.what = what, .entries = entries})) ==
                    frame(texts.of({.what = what, .entries = harmless})));
-    for (const action what : {action::give_back, action::want})
-        BOOST_TEST(frame(texts.short_of({.what = what, .entries = entries})) ==
-                   frame(texts.short_of({.what = what, .entries = harmless})));
+    for (const action what : {action::give_back, action::want}) {
+        BOOST_TEST(frame(texts.alone({.what = what, .entries = entries})) ==
+                   frame(texts.alone({.what = what, .entries = harmless})));
+        BOOST_TEST(frame(texts.in_queue({.what = what, .entries = entries})) ==
+                   frame(texts.in_queue({.what = what, .entries = harmless})));
+    }
     for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
         BOOST_TEST(
             frame(texts.of(
@@ -69,9 +73,10 @@ BOOST_AUTO_TEST_CASE(texts_are_complete)
         texts.facts(), texts.create(), settings_text(1500ms), guard_text("locks.mine")};
     for (const action what : {action::give_back, action::renew, action::watch, action::want})
         all.push_back(texts.of({.what = what}));
-    const std::array entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
-    for (const action what : {action::give_back, action::want})
-        all.push_back(texts.short_of({.what = what, .entries = entry}));
+    for (const action what : {action::give_back, action::want}) {
+        all.push_back(texts.alone({.what = what, .entries = an_entry}));
+        all.push_back(texts.in_queue({.what = what, .entries = an_entry}));
+    }
     for (const kind what : {kind::look, kind::page, kind::take, kind::tell})
         all.push_back(texts.of(sql::question{.what = what}));
     for (const std::string& each : all) {
@@ -108,11 +113,16 @@ BOOST_AUTO_TEST_CASE(the_longest_time_of_a_statement_has_a_point)
 // A statement that waits for rows could block another one crosswise.
 BOOST_AUTO_TEST_CASE(no_statement_waits_for_rows)
 {
-    const std::array entry{sql::entry{.resource = "r", .owner = "A", .ttl = 1s}};
+    std::array waiting = an_entry;
+    waiting[0].queues = false;
+    waiting[0].waits = true;
     for (const std::string& text : {texts.of({.what = action::give_back}),
              texts.of({.what = action::renew}), texts.of({.what = action::want}),
-             texts.short_of({.what = action::give_back, .entries = entry}),
-             texts.short_of({.what = action::want, .entries = entry})}) {
+             texts.alone({.what = action::give_back, .entries = an_entry}),
+             texts.in_queue({.what = action::give_back, .entries = an_entry}),
+             texts.alone({.what = action::want, .entries = an_entry}),
+             texts.in_queue({.what = action::want, .entries = an_entry}),
+             texts.in_queue({.what = action::want, .entries = waiting})}) {
         std::size_t locking = 0, passing = 0;
         for (auto at = text.find("FOR UPDATE"); at != text.npos;
              at = text.find("FOR UPDATE", at + 1))
@@ -132,20 +142,29 @@ BOOST_AUTO_TEST_CASE(no_statement_waits_for_rows)
 
 BOOST_AUTO_TEST_CASE(short_statements_are_for_one_entry_that_is_wanted_or_given_back)
 {
-    const std::array two{sql::entry{.resource = "r", .owner = "A", .ttl = 1s},
-        sql::entry{.resource = "s", .owner = "A", .ttl = 1s}};
+    std::array two{an_entry[0], sql::entry{.resource = "s", .owner = "A", .ttl = 1s}};
     for (const action what : {action::give_back, action::renew, action::watch, action::want}) {
         const bool has_one = what == action::give_back || what == action::want;
-        for (const std::size_t entries : {0u, 1u, 2u})
-            BOOST_TEST(
-                texts.short_of({.what = what, .entries = std::span(two).first(entries)}).empty() !=
-                (has_one && entries == 1));
+        for (const std::size_t entries : {0u, 1u, 2u}) {
+            const sql::statement next{.what = what, .entries = std::span(two).first(entries)};
+            BOOST_TEST(texts.alone(next).empty() != (has_one && entries == 1));
+            BOOST_TEST(texts.in_queue(next).empty() != (has_one && entries == 1));
+        }
     }
     const std::string text =
-        texts.short_of({.what = action::want, .not_after = 77, .entries = std::span(two).first(1)});
+        texts.alone({.what = action::want, .not_after = 77, .entries = an_entry});
     BOOST_TEST(has(text, "@hf_until = 77;"));
     BOOST_TEST(has(text, "x'72' AS resource"));
     BOOST_TEST(has(text, "@hf_now + 1000000 AS expires_at"));
+    two[0].queues = false;
+    const sql::statement now{.what = action::want, .entries = std::span(two).first(1)};
+    BOOST_TEST(!texts.alone(now).empty());
+    BOOST_TEST(texts.in_queue(now).empty());
+    two[0].waits = true;
+    two[0].queues = true;
+    BOOST_TEST(texts.in_queue(now).empty()); // its place is refreshed
+    two[0].queues = false;
+    BOOST_TEST(has(texts.in_queue(now), "GREATEST(`locks`.`mine`.expires_at, x.expires_at)"));
 }
 
 BOOST_AUTO_TEST_CASE(a_guard_has_three_parameters)

@@ -25,9 +25,9 @@ BOOST_AUTO_TEST_CASE(the_first_looks_every_few_milliseconds_and_less_often_if_no
     look_schedule looks(1);
     for (int i = 0; i < 1000; ++i) {
         const time_point now = start + i * 10ms;
-        const duration soon = looks.for_turn(0, now, now) - now;
+        const duration soon = looks.for_turn({0, now}, now) - now;
         BOOST_TEST((soon >= 750us && soon <= 2ms));
-        const duration later = looks.for_turn(0, now - 10s, now) - now;
+        const duration later = looks.for_turn({0, now - 10s}, now) - now;
         BOOST_TEST((later >= 3750us && later <= 6ms));
     }
 }
@@ -37,10 +37,38 @@ BOOST_AUTO_TEST_CASE(the_more_wait_before_it_the_later_it_looks)
     look_schedule looks(1);
     for (const std::int64_t ahead : {0, 1, 3, 7, 99}) {
         const duration most = 1ms * (ahead + 1);
-        const duration pause = looks.for_turn(ahead, start, start) - start;
+        const duration pause = looks.for_turn({ahead, start}, start) - start;
         BOOST_TEST((pause >= most - most / 4 && pause <= most + 1ms), ahead);
     }
-    BOOST_TEST((looks.for_turn(1'000'000, start, start) - start <= 101ms));
+    BOOST_TEST((looks.for_turn({1'000'000, start}, start) - start <= 101ms));
+}
+
+// If turns go on as before, half of the time to its own turn has passed then.
+BOOST_AUTO_TEST_CASE(the_longer_turns_take_the_later_it_looks)
+{
+    look_schedule looks(1);
+    const auto pause = [&](std::int64_t ahead, duration turn) {
+        return looks.for_turn({ahead, start, turn}, start) - start;
+    };
+    BOOST_TEST((pause(6, 5ms) >= 11ms && pause(6, 5ms) <= 16ms));
+    BOOST_TEST((pause(6, 10s) <= 31ms)); // not for long: turns may become shorter
+    BOOST_TEST((pause(0, 2ms) <= 2ms));
+    BOOST_TEST((pause(0, 10s) >= 3750us && pause(0, 10s) <= 6ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_place_knows_how_long_turns_have_taken)
+{
+    place at;
+    at.found(7, start);
+    BOOST_TEST((at.moved_at == start && at.turn == 0ms));
+    at.found(7, start + 3ms);
+    BOOST_TEST((at.moved_at == start && at.turn == 0ms));
+    at.found(5, start + 8ms);
+    BOOST_TEST((at.moved_at == start + 8ms && at.turn == 4ms));
+    at.found(4, start + 10ms);
+    BOOST_TEST((at.turn == 3ms));
+    at.found(9, start + 20ms); // it has lost its place, and has another one
+    BOOST_TEST((at.ahead == 9 && at.moved_at == start + 20ms && at.turn == 3ms));
 }
 
 // However many wait: the more they are, the less often each looks.
@@ -50,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_looks_no_more_often_than_a_server_bears)
     constexpr int crowd = 100'000;
     std::multimap<time_point, int> due;
     for (int i = 0; i < crowd; ++i)
-        due.emplace(looks.for_turn(0, start, start), i);
+        due.emplace(looks.for_turn({0, start}, start), i);
     std::vector<int> looked(crowd);
     int all = 0, statements = 0;
     time_point last{};
@@ -61,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_looks_no_more_often_than_a_server_bears)
         last = at;
         ++all;
         ++looked[static_cast<std::size_t>(waiter)];
-        due.emplace(looks.for_turn(0, start, at), waiter);
+        due.emplace(looks.for_turn({0, start}, at), waiter);
     }
     BOOST_TEST(all <= 20 * 20'000);
     BOOST_TEST(all >= 20 * 19'000);       // none of the room is lost
@@ -99,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_crowd_does_not_plan_ahead_of_what_it_does_first)
             next.refresh_at = next.at + refresh;
         }
         const time_point now = next.at;
-        next.at = looks.for_turn(0, start, now, next.refresh_at);
+        next.at = looks.for_turn({0, start}, now, next.refresh_at);
         in_time = in_time && next.at > now && next.at <= next.refresh_at;
         due.push(next);
     }
@@ -108,32 +136,32 @@ BOOST_AUTO_TEST_CASE(a_crowd_does_not_plan_ahead_of_what_it_does_first)
     BOOST_TEST(looked >= 110 * 20'000);
     BOOST_TEST(refreshed >= crowd * 39);
     const time_point now = start + 2min;
-    BOOST_TEST((looks.for_turn(0, now, now) - now <= refresh + 2ms));
+    BOOST_TEST((looks.for_turn({0, now}, now) - now <= refresh + 2ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_is_refreshed_first_takes_no_room)
 {
     look_schedule looks(1);
     for (int i = 0; i < 1000; ++i)
-        BOOST_TEST((looks.for_turn(0, start, start, start + 500us) == start + 500us));
-    BOOST_TEST((looks.for_turn(0, start, start) - start <= 2ms));
+        BOOST_TEST((looks.for_turn({0, start}, start, start + 500us) == start + 500us));
+    BOOST_TEST((looks.for_turn({0, start}, start) - start <= 2ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_lonely_waiter_has_room_again_after_a_crowd)
 {
     look_schedule looks(1);
     for (int i = 0; i < 1000; ++i)
-        looks.for_turn(0, start, start);
-    BOOST_TEST((looks.for_turn(0, start, start) - start >= 50ms));
+        looks.for_turn({0, start}, start);
+    BOOST_TEST((looks.for_turn({0, start}, start) - start >= 50ms));
     const time_point later = start + 1s;
-    BOOST_TEST((looks.for_turn(0, later, later) - later <= 2ms));
+    BOOST_TEST((looks.for_turn({0, later}, later) - later <= 2ms));
 }
 
 BOOST_AUTO_TEST_CASE(lockers_have_different_rounds)
 {
     look_schedule one(1), two(2);
-    BOOST_TEST((one.for_turn(0, start, start).time_since_epoch() % look_schedule::round !=
-                two.for_turn(0, start, start).time_since_epoch() % look_schedule::round));
+    BOOST_TEST((one.for_turn({0, start}, start).time_since_epoch() % look_schedule::round !=
+                two.for_turn({0, start}, start).time_since_epoch() % look_schedule::round));
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_looks_for_waiters)

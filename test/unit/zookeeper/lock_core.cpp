@@ -289,6 +289,44 @@ BOOST_AUTO_TEST_CASE(a_holder_is_told_of_waiters_once)
     BOOST_TEST((w.event().kind == event_kind::remote_waiters));
 }
 
+// Else they would pile up while one lease lasts long and others come and go behind it.
+BOOST_AUTO_TEST_CASE(watches_of_claims_that_have_left_are_forgotten)
+{
+    zk_world w;
+    const auto first = w.grant(1);
+    for (std::uint64_t i = 2; i < 100; ++i) {
+        const auto waiter = w.ask(i);
+        w.serve();
+        BOOST_TEST(w.core.watches() == 1u);
+        w.core.abandon(waiter, w.now);
+        w.serve();
+        BOOST_TEST(w.core.watches() == 0u);
+    }
+    w.core.queue().report_waiters(first, w.now);
+    w.serve();
+    BOOST_TEST(w.core.watches() == 1u);
+    w.core.release(first, w.now);
+    w.serve();
+    BOOST_TEST(w.core.watches() == 0u);
+}
+
+// The one in the middle leaves, so the last one looks at another node.
+BOOST_AUTO_TEST_CASE(a_claim_that_waits_for_another_node_watches_that_one_alone)
+{
+    zk_world w;
+    w.grant(1);
+    const auto second = w.ask(2);
+    w.ask(3);
+    w.serve();
+    BOOST_TEST(w.core.watches() == 2u);
+    w.core.abandon(second, w.now);
+    w.serve();
+    BOOST_TEST(w.core.watches() == 1u);
+    w.cut();
+    w.pass(200ms);
+    BOOST_TEST(w.core.watches() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(winding_up_gives_the_session_back)
 {
     zk_world w;

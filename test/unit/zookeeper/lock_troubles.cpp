@@ -166,6 +166,56 @@ BOOST_AUTO_TEST_CASE(a_late_request_of_an_attempt_that_was_given_up_leaves_no_no
     BOOST_TEST(w.queue().empty());
 }
 
+// The server does not delete it at first. It would hold the resource as long as the session lives.
+BOOST_AUTO_TEST_CASE(a_late_node_is_deleted_until_it_is_gone)
+{
+    zk_world w(2);
+    w.core.release(w.grant(1), w.now);
+    w.serve();
+    w.take_events();
+    const auto id = w.ask(2);
+    w.settle();
+    w.core.abandon(id, w.now);
+    std::unique_ptr<zk_link> old;
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (w.links[i])
+            old = w.cut(i);
+    }
+    w.serve();
+    old->execute();
+    bool refuses = true;
+    w.data.refuses = [&refuses](const wire::request& r) {
+        return refuses && r.what == wire::operation::remove ? wire::code::throttled : 0;
+    };
+    w.pass(200s, 1s); // longer than late requests are waited for
+    BOOST_TEST(w.queue().size() == 1u);
+    refuses = false;
+    w.pass(61s, 1s);
+    BOOST_TEST(w.queue().empty());
+}
+
+// Another server grants less than the one that has begun the session.
+BOOST_AUTO_TEST_CASE(holders_are_told_when_their_session_is_shortened)
+{
+    zk_world w(2);
+    w.ask(1);
+    w.serve();
+    const auto granted = w.event();
+    w.data.timeout_ms = 6'000;
+    w.cut_all();
+    w.serve();
+    const auto told = w.event();
+    BOOST_TEST((told.kind == event_kind::validity));
+    BOOST_TEST(told.tag == 1u);
+    BOOST_TEST((told.valid.ttl == 6s));
+    BOOST_TEST((told.valid.until == w.now + 6s - 10ms));
+    BOOST_TEST((told.valid.until < granted.valid.until));
+    w.data.timeout_ms = 9'000; // a session is never longer than it was
+    w.cut_all();
+    w.serve();
+    BOOST_TEST(w.take_events().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_waits_on_after_its_connection_was_lost)
 {
     zk_world w(2);

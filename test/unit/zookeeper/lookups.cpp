@@ -121,6 +121,36 @@ BOOST_AUTO_TEST_CASE(a_question_outlives_its_connection)
     BOOST_TEST(std::get<resource_report>(result->found).held);
 }
 
+// Its answer is perhaps too long, and ends each connection. Leases would suffer from that.
+BOOST_AUTO_TEST_CASE(a_list_that_is_lost_with_three_connections_is_given_up)
+{
+    zk_world w(2);
+    w.serve();
+    w.core.inspection()->begin({.task = inspection_task::list, .tag = 1, .name = {}}, w.now);
+    w.settle();
+    BOOST_TEST(w.link().requests.size() == 1u);
+    for (int lost = 1; lost < 3; ++lost) {
+        w.cut_all();
+        BOOST_TEST(!w.core.inspection()->next_result());
+        w.now += 200ms;
+        w.settle();
+        w.link().greet();
+        w.link().deliver(w.now);
+        w.settle();
+        BOOST_REQUIRE(w.link().requests.size() == 2u); // a heartbeat, and the list
+        w.link().execute();
+        w.link().deliver(w.now);
+        w.settle();
+    }
+    w.cut_all();
+    const auto result = w.core.inspection()->next_result();
+    BOOST_REQUIRE(result);
+    BOOST_TEST((result->reason == errc::no_reply));
+    BOOST_TEST(result->tag == 1u);
+    w.pass(200ms);
+    BOOST_TEST(!w.core.inspection()->next_result());
+}
+
 BOOST_AUTO_TEST_CASE(a_question_ends_when_nobody_answers)
 {
     zk_world w;

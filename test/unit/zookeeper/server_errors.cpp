@@ -17,6 +17,49 @@ BOOST_AUTO_TEST_CASE(servers_without_containers_are_served)
     w.grant(1);
 }
 
+// The folders of the root, of the session's node, and of the resource.
+BOOST_AUTO_TEST_CASE(without_containers_folders_are_plain_nodes)
+{
+    zk_world w(1, [](zk::lock_settings& s) { s.root = "/deep/down/locks"; });
+    int containers = 0;
+    w.data.refuses = [&containers](const wire::request& r) {
+        if (r.what != wire::operation::create_container)
+            return 0;
+        ++containers;
+        return wire::code::unimplemented;
+    };
+    const auto id = w.grant(1);
+    BOOST_TEST(w.data.children("/deep/down/locks/a").size() == 1u);
+    const int asked = containers;
+    BOOST_TEST(asked > 0);
+    w.core.release(id, w.now);
+    w.serve();
+    w.take_events();
+    w.grant(2, "b"); // it knows now
+    BOOST_TEST(containers == asked);
+    w.core.cleanup().wind_up(w.now);
+    for (const char* each : {"/deep", "/deep/down", "/deep/down/locks", "/deep/down/locks/a"}) {
+        BOOST_REQUIRE(w.data.nodes.contains(each));
+        BOOST_TEST(w.data.nodes.at(each).owner == 0);
+    }
+}
+
+// All of them have asked for a container before the first answer.
+BOOST_AUTO_TEST_CASE(without_containers_many_attempts_at_once_are_granted)
+{
+    zk_world w;
+    w.data.refuses = [](const wire::request& r) {
+        return r.what == wire::operation::create_container ? wire::code::unimplemented : 0;
+    };
+    for (std::uint64_t i = 1; i <= 10; ++i)
+        w.ask(i, "r" + std::to_string(i));
+    w.serve();
+    const auto events = w.take_events();
+    BOOST_TEST(events.size() == 10u);
+    for (const auto& e : events)
+        BOOST_TEST((e.kind == event_kind::granted));
+}
+
 BOOST_AUTO_TEST_CASE(errors_are_told)
 {
     const std::pair<std::int32_t, errc> all[] = {

@@ -210,6 +210,13 @@ public:
         core.connections()[which]->closed(asio::error::connection_reset, now);
         return broken;
     }
+    void cut_all()
+    {
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (links[i])
+                cut(i);
+        }
+    }
     zk_link& link()
     {
         const auto found =

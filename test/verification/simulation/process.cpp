@@ -1,30 +1,13 @@
 #include "verification/simulation/process.hpp"
 
+#include "verification/simulation/seeded_entropy.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::simulation {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-class seeded_entropy final : public core::entropy {
-public:
-    explicit seeded_entropy(std::uint64_t seed) : source_(seed) {}
-
-    bool fill(std::span<std::byte> out) noexcept override
-    {
-        for (std::byte& b : out)
-            b = static_cast<std::byte>(source_.bits());
-        return true;
-    }
-
-private:
-    dice source_;
-};
-
-} // namespace
 
 process::process(std::size_t number, surroundings& world, machine_clock clock)
     : number_(number),

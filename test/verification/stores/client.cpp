@@ -15,15 +15,23 @@ core::claim_params terms_for(world& w, duration ttl)
         .queue = w.random.chance(0.8) ? core::queueing::if_contended : core::queueing::none};
 }
 
+double rate_of_clock(world& w, const client_habits& h)
+{
+    if (h.slow_clocks > 0 && w.random.chance(h.slow_clocks))
+        return 1 - h.clock_error;
+    return 1 - h.clock_error + 2 * h.clock_error * w.random.fraction();
+}
+
 } // namespace
 
 client::client(world& w, referee& judge, const client_params& p, const client_habits& h)
     : world_(w),
       referee_(judge),
-      process_(w, p.number, 1 - h.clock_error + 2 * h.clock_error * w.random.fraction()),
+      process_(w, p.number, rate_of_clock(w, h)),
       token_start_(std::to_string(p.number) + "-"),
       renewing_(h.renewing),
       lingering_(h.lingering),
+      stubbornness_(h.stubbornness),
       most_transfers_(h.most_transfers),
       terms_(terms_for(w, p.ttl))
 {
@@ -95,6 +103,12 @@ bool client::is_done() const
 {
     return std::all_of(
         users_.begin(), users_.end(), [](const user& each) { return each.now == stage::rests; });
+}
+
+bool client::holds_something() const
+{
+    return std::any_of(
+        users_.begin(), users_.end(), [](const user& each) { return each.now == stage::holds; });
 }
 
 void client::turn()
@@ -243,7 +257,8 @@ void client::hold(user& u, const core::backend_event& e)
     const duration longest = u.lingers  ? duration(30s)
                              : patient_ ? duration(200ms)
                                         : 3 * terms_.ttl;
-    later(u, world_.random.of_any_size(100us, longest), &client::give_back);
+    const bool stubborn = stubbornness_ > 0 && !patient_ && world_.random.chance(stubbornness_);
+    later(u, world_.random.of_any_size(stubborn ? terms_.ttl : 100us, longest), &client::give_back);
 }
 
 void client::renew(user& u)
@@ -284,7 +299,7 @@ void client::give_back(user& u)
 {
     if (u.now == stage::holds)
         return end(u);
-    if (u.now != stage::asks)
+    if (u.now != stage::asks || patient_)
         return;
     store().abandon(u.claim, process_.now());
     u.wants_since = core::never;

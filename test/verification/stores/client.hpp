@@ -23,9 +23,11 @@ struct client_params {
 
 // What differs from store to store.
 struct client_habits {
-    double clock_error = 0; // the clock of the process is up to so much too fast or too slow
-    double renewing = 1;    // probability that a lease is renewed; it is 1 when faults are over
-    double lingering = 0;   // that it is held until others wait, or for long
+    double clock_error = 0;  // the clock of the process is up to so much too fast or too slow
+    double slow_clocks = 0;  // probability that it is as slow as that
+    double renewing = 1;     // probability that a lease is renewed; it is 1 when faults are over
+    double lingering = 0;    // that it is held until others wait, or for long
+    double stubbornness = 0; // that it is held for a ttl at least, while there are faults
     std::size_t most_transfers = 1; // of a lease at once
 };
 
@@ -54,6 +56,7 @@ public:
     // How long the user that has waited longest has waited, where users wait in the queue.
     duration longest_wait() const;
     bool is_done() const;
+    bool holds_something() const;
     virtual core::backend_core& store() noexcept = 0;
 
 protected:
@@ -102,7 +105,7 @@ private:
     referee& referee_;
     process process_;
     const std::string token_start_; // of the tokens of this process, after their first letter
-    const double renewing_, lingering_;
+    const double renewing_, lingering_, stubbornness_;
     const std::size_t most_transfers_;
     const core::claim_params terms_;
     std::vector<user> users_;

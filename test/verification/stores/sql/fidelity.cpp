@@ -24,17 +24,19 @@ struct step {
     std::vector<std::string> names, owners;
     std::vector<sql::entry> entries;
 
-    step(dice& random, bool some_alone)
+    step(dice& random, bool for_one)
     {
         statement.what = static_cast<action>(random.below(sql::actions));
         statement.waits = random.chance(0.5);
         if (random.chance(0.05))
             statement.not_after = 1;
-        const bool alone = some_alone && random.chance(0.3);
+        const bool one = for_one && random.chance(0.4);
+        const bool alone = one && random.chance(0.5); // nobody queues for it
+        const std::size_t only = for_one ? random.below(resources) : 0;
         for (std::size_t i = 0; i < resources; ++i) {
-            if (alone ? i > 0 : random.chance(0.5))
+            if (one ? i != only : random.chance(0.5))
                 continue;
-            names.push_back((alone ? "alone" : "r") + std::to_string(i));
+            names.push_back(alone ? "alone" : "r" + std::to_string(i));
             owners.push_back(std::string(1, static_cast<char>('A' + random.below(5))) +
                              (random.chance(0.9) ? "@a" : ""));
         }
@@ -43,7 +45,8 @@ struct step {
             entries.push_back({.resource = names[i],
                 .owner = owners[i],
                 .ttl = brief ? core::duration(1us) : core::duration(1h),
-                .queues = !alone && random.chance(0.5)});
+                .queues = !alone && random.chance(0.5),
+                .waits = for_one && random.chance(0.5)});
         }
         statement.entries = entries;
     }
@@ -97,7 +100,7 @@ bool ask_both(dice& random, real_table& real, sql_model& model)
 
 } // namespace
 
-comparison compare_with_model(real_table& real, sql_model& model, dice& random, bool some_alone)
+comparison compare_with_model(real_table& real, sql_model& model, dice& random, bool for_one)
 {
     std::map<std::string, std::uint64_t> last_token;
     comparison all;
@@ -105,8 +108,8 @@ comparison compare_with_model(real_table& real, sql_model& model, dice& random, 
     for (int i = 0; i < 4000; ++i) {
         model.clock += 10'000; // what is over at once is over in both
         if (random.chance(0.1) && model.locked.empty()) {
-            const std::string name = some_alone && random.chance(0.2)
-                                         ? "alone0"
+            const std::string name = for_one && random.chance(0.2)
+                                         ? "alone"
                                          : "r" + std::to_string(random.below(resources));
             const auto how = random.chance(0.5) ? sql_model::lock::row : sql_model::lock::key;
             if (model.rows.contains(name)) {
@@ -119,7 +122,7 @@ comparison compare_with_model(real_table& real, sql_model& model, dice& random, 
         }
         if (random.chance(0.3))
             all.taken += ask_both(random, real, model) ? 1u : 0u;
-        const step next(random, some_alone);
+        const step next(random, for_one);
         const auto r = real.execute(next.statement), m = model.execute(next.statement);
         BOOST_REQUIRE(r.index() == m.index());
         ++all.statements;

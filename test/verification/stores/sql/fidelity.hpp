@@ -32,9 +32,10 @@ struct comparison {
 };
 
 /// Executes random statements in both, while rows are locked now and then, and checks that both
-/// find the same, and that everything has been found. With `some_alone`, some of the statements are
-/// for one resource that nobody queues for.
+/// find the same, and that everything has been found. With `for_one`, some of the statements are
+/// for one resource, for which a store may have shorter ones; nobody queues for one of these
+/// resources.
 comparison compare_with_model(
-    real_table& real, sql_model& model, simulation::dice& random, bool some_alone = false);
+    real_table& real, sql_model& model, simulation::dice& random, bool for_one = false);
 
 } // namespace holdfast::test

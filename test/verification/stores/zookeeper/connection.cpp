@@ -60,7 +60,10 @@ void connection::receive(std::string_view bytes)
         if (now_ == stage::is_new)
             connect(*record);
         else
-            take(*record);
+            server_.work([self = shared_from_this(), all = std::string(*record)] {
+                if (self->now_ != stage::closed)
+                    self->take(all);
+            });
     }
     if (in_.is_broken())
         close();
@@ -71,8 +74,7 @@ void connection::connect(std::string_view record)
     const auto r = wire::read_connect_request(record);
     if (!r || r->last_zxid > server_.data().last_zxid())
         return close();
-    const std::int32_t tick = milliseconds(server_.settings().tick);
-    timeout_ms_ = std::clamp(r->timeout_ms, 2 * tick, 20 * tick);
+    timeout_ms_ = milliseconds(server_.session_timeout(std::chrono::milliseconds(r->timeout_ms)));
     now_ = stage::connects;
     if (r->session == 0)
         return server_.begin_session(*this, timeout_ms_);

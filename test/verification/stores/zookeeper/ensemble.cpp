@@ -11,8 +11,8 @@ namespace holdfast::zookeeper_simulation {
 ensemble::ensemble(world& w, const ensemble_settings& s) : world_(w), settings_(s)
 {
     for (std::size_t i = 0; i < s.servers; ++i)
-        servers_.push_back(
-            std::make_unique<server>(world_, *this, i, 0.996 + 0.008 * world_.random.fraction()));
+        servers_.push_back(std::make_unique<server>(
+            world_, *this, i, s.fast_clocks ? 1.004 : 0.996 + 0.008 * world_.random.fraction()));
 }
 
 // What is under way between servers keeps the reign alive.
@@ -59,6 +59,24 @@ void ensemble::change_leader()
     server& leads = at(current_->leader());
     current_->end();
     leads.lose_leader();
+}
+
+void ensemble::split(duration length)
+{
+    if (current_->is_over() || size() == 1)
+        return;
+    isolate(leader(), length);
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (i != leader() && at(i).follows(*current_)) {
+            current_->leave(i);
+            at(i).lose_leader();
+        }
+    }
+}
+
+void ensemble::turn_clients_away(std::size_t server, duration length)
+{
+    at(server).turn_clients_away_until(world_.now() + length);
 }
 
 void ensemble::commit(log_entry e)
@@ -117,6 +135,13 @@ void ensemble::elect()
         at(each).follow(current_);
     }
     current_->begin();
+}
+
+duration ensemble::session_timeout(duration wanted) const
+{
+    const duration longest =
+        settings_.longest_session != duration(0) ? settings_.longest_session : 20 * settings_.tick;
+    return std::clamp(wanted, 2 * settings_.tick, longest);
 }
 
 duration ensemble::peer_delay()

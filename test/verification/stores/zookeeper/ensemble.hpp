@@ -17,20 +17,26 @@ class server;
 struct ensemble_settings {
     std::size_t servers = 3;
     duration tick = 2s;
-    int sync_ticks = 5; // so long a server is believed to be there without a word
+    duration longest_session{}; // that is granted; 0: 20 ticks. The shortest one is two ticks.
+    int sync_ticks = 5;         // so long a server is believed to be there without a word
     duration container_interval = 60s;
+    duration command{}; // the time that a server's thread spends on a request
     duration slowest_disk = 2ms;
     bool replaces_sessions = false; // one that has ended, by a new one: other servers do so
+    bool fast_clocks = false;       // as fast as is allowed
     std::int64_t first_ms = 1'700'000'000'000; // since the epoch
 };
 
 // What goes wrong, as probabilities.
 struct troubles {
-    double break_off = 0;         // of a connection, at bytes that arrive
-    double no_answer = 0;         // of a connection, when an answer is sent
-    double late = 0;              // bytes of a connection that the client has left still arrive
-    double refused = 0;           // connections
-    duration slowest = 5ms;       // way of bytes between clients and servers
+    double break_off = 0;            // of a connection, at bytes that arrive
+    double no_answer = 0;            // of a connection, when an answer is sent
+    double late = 0;                 // bytes of a connection that the client has left still arrive
+    double refused = 0;              // connections
+    double slow_answer = 0;          // of a server, so that it is later by up to slowest_answer
+    duration slowest = 5ms;          // way of bytes between clients and servers
+    duration slowest_opening = 20ms; // of a connection
+    duration slowest_answer{};
     duration slowest_peers = 2ms; // and between servers
 };
 
@@ -63,6 +69,9 @@ public:
     void cut_clients(std::size_t server, duration length); // from its clients
     void crash(std::size_t server, duration length);       // its data stays
     void change_leader();
+    // The leader is isolated. The others know it at once, but the leader does not.
+    void split(duration length);
+    void turn_clients_away(std::size_t server, duration length);
     std::size_t leader() const noexcept;
 
     // What is committed, as data and in order.
@@ -76,6 +85,8 @@ public:
     void commit(log_entry e);
     // A server without a leader looks for one, or is elected.
     void seek(server& who);
+    // That is granted if this is asked for.
+    duration session_timeout(duration wanted) const;
     duration peer_delay();
     duration disk_delay();
     std::int64_t clock_ms() const;

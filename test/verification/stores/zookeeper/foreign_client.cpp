@@ -167,6 +167,8 @@ void foreign_client::handle_reply(const sent& to, std::int32_t error, const wire
         node_ = body.path;
         if (node_.ends_with("/a_note") || world_.random.chance(0.2))
             return give_back();
+        if (world_.random.chance(0.3))
+            later(world_.random.of_any_size(1ms, 3s), &foreign_client::write);
         return look();
     case wire::operation::get_children:
         return judge(body.children);
@@ -200,6 +202,12 @@ void foreign_client::judge(const std::vector<std::string>& children)
         later(world_.random.of_any_size(1ms, 3s), &foreign_client::give_back);
     else
         ask({.what = wire::operation::exists, .path = queue_ + "/" + before, .watch = true});
+}
+
+void foreign_client::write()
+{
+    if (!node_.empty())
+        ask({.what = wire::operation::set_data, .path = node_, .data = "changed"});
 }
 
 void foreign_client::give_back()

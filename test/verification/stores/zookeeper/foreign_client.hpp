@@ -11,8 +11,8 @@
 namespace holdfast::zookeeper_simulation {
 
 // Another program that uses the same locks: it queues as Curator does, with sessions that it
-// proves by pings. It is not judged. Some of these programs change their mind at once, and some
-// leave nodes in the queue that are no locks.
+// proves by pings. It is not judged. Some of these programs change their mind at once, some write
+// to their nodes, and some leave nodes in the queue that are no locks.
 class foreign_client {
 public:
     foreign_client(world& w, ensemble& all, int number, std::vector<std::string> queues);
@@ -36,6 +36,7 @@ private:
     void want();
     void look();
     void judge(const std::vector<std::string>& children);
+    void write();
     void give_back();
     void rest();
     // If the connection is still the same then.

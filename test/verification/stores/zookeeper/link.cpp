@@ -7,17 +7,24 @@
 
 namespace holdfast::zookeeper_simulation {
 
-link::link(world& w, ensemble& all, std::size_t number) : world_(w), all_(all), number_(number) {}
+link::link(
+    world& w, ensemble& all, std::size_t number, std::function<time_point()> client_cut_until)
+    : world_(w),
+      all_(all),
+      number_(number),
+      client_cut_until_(std::move(client_cut_until))
+{}
 
 void link::open()
 {
     server& s = all_.at(number_);
     up_ = std::make_shared<message_line>(world_, [this, &s] {
-        return std::max({held_until_, s.cut_until(), s.runs_from()});
+        return std::max({held_until_, s.cut_until(), s.runs_from(), client_cut_until_()});
     });
-    down_ = std::make_shared<message_line>(world_, [&s] { return s.cut_until(); });
+    down_ = std::make_shared<message_line>(
+        world_, [this, &s] { return std::max(s.cut_until(), client_cut_until_()); });
     if (!s.listens())
-        return down_->send(delay(), [self = shared_from_this()] { self->break_off(); });
+        return down_->send(answer_delay(), [self = shared_from_this()] { self->break_off(); });
     end_ = s.accept();
     end_->on_output = [weak = weak_from_this()](std::string bytes) {
         if (const auto self = weak.lock())
@@ -25,13 +32,21 @@ void link::open()
     };
     end_->on_close = [weak = weak_from_this()] {
         if (const auto self = weak.lock())
-            self->down_->send(self->delay(), [self] { self->break_off(); });
+            self->down_->send(self->answer_delay(), [self] { self->break_off(); });
     };
 }
 
 duration link::delay()
 {
     return world_.random.of_any_size(50us, all_.trouble.slowest);
+}
+
+duration link::answer_delay()
+{
+    const duration usual = delay();
+    if (!world_.random.chance(all_.trouble.slow_answer))
+        return usual;
+    return usual + world_.random.between(duration(0), all_.trouble.slowest_answer);
 }
 
 void link::send(std::string bytes)
@@ -80,7 +95,7 @@ void link::deliver(std::string bytes)
         return;
     if (world_.random.chance(all_.trouble.no_answer))
         return break_off();
-    down_->send(delay(), [self = shared_from_this(), all = std::move(bytes)] {
+    down_->send(answer_delay(), [self = shared_from_this(), all = std::move(bytes)] {
         if (self->on_bytes) {
             const auto to = self->on_bytes; // it may leave
             to(all);

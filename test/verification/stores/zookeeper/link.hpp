@@ -5,6 +5,7 @@
 #include "verification/stores/zookeeper/ensemble.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,10 @@ namespace holdfast::zookeeper_simulation {
 // the way is cut off or the server stands still, and lost when the connection breaks.
 class link final : public store_simulation::byte_link, public std::enable_shared_from_this<link> {
 public:
-    link(world& w, ensemble& all, std::size_t number);
+    // `client_cut_until`: until when the client is cut off from all servers, as it looks now.
+    link(
+        world& w, ensemble& all, std::size_t number,
+        std::function<time_point()> client_cut_until = [] { return time_point{}; });
     // To be called once.
     void open();
 
@@ -26,10 +30,12 @@ private:
     void deliver(std::string bytes);
     void break_off();
     duration delay();
+    duration answer_delay();
 
     world& world_;
     ensemble& all_;
     const std::size_t number_; // of the server
+    const std::function<time_point()> client_cut_until_;
     std::shared_ptr<message_line> up_, down_;
     std::shared_ptr<connection> end_; // the server's
     time_point held_until_{};         // what the client has sent before it left

@@ -26,7 +26,7 @@ reign::reign(world& w, ensemble& all, std::size_t leader, std::int64_t epoch)
 void reign::begin()
 {
     const duration tick = all_.settings().tick;
-    repeat(tick / 2, &reign::beat);
+    repeat(world_.random.between(1us, tick / 2), &reign::beat);
     repeat(tick - clock().time_since_epoch() % tick, &reign::expire);
     repeat(all_.settings().container_interval, &reign::remove_containers);
 }
@@ -69,18 +69,22 @@ void reign::end()
     }
 }
 
+// Between the follower and the leader, to one of them.
+std::shared_ptr<message_line> reign::line(std::size_t follower, std::size_t to)
+{
+    return std::make_shared<message_line>(world_, [this, follower, to] {
+        return std::max({all_.at(follower).isolated_until(), all_.at(leader_).isolated_until(),
+            all_.at(to).runs_from()});
+    });
+}
+
 void reign::join(std::size_t follower)
 {
     member& m = members_[follower];
-    const auto open_to = [this, follower](std::size_t receiver) {
-        return [this, follower, receiver] {
-            return std::max({all_.at(follower).isolated_until(), all_.at(leader_).isolated_until(),
-                all_.at(receiver).runs_from()});
-        };
-    };
-    m.up = std::make_shared<message_line>(world_, open_to(leader_));
-    m.down = std::make_shared<message_line>(world_, open_to(follower));
+    m.up = line(follower, leader_);
+    m.down = line(follower, follower);
     m.heard = world_.now();
+    m.counts = true;
     for (const proposal& each : outstanding_)
         send_proposal(follower, each.entry.change.zxid);
 }
@@ -93,6 +97,12 @@ void reign::leave(std::size_t follower)
     m.up->drop();
     m.down->drop();
     m.up = m.down = nullptr;
+    if (over_)
+        return;
+    line(follower, leader_)->send(all_.peer_delay(), [self = shared_from_this(), follower] {
+        member& left = self->members_[follower];
+        left.counts = left.down != nullptr; // it may follow again
+    });
 }
 
 void reign::from(std::size_t follower, world::event what)
@@ -207,10 +217,10 @@ void reign::acknowledge(std::size_t server, std::int64_t zxid)
 {
     if (members_[server].up)
         members_[server].heard = world_.now();
-    for (proposal& each : outstanding_) {
-        if (each.entry.change.zxid == zxid)
-            each.acknowledged.insert(server);
-    }
+    const auto at = std::lower_bound(outstanding_.begin(), outstanding_.end(), zxid,
+        [](const proposal& each, std::int64_t id) { return each.entry.change.zxid < id; });
+    if (at != outstanding_.end() && at->entry.change.zxid == zxid)
+        at->acknowledged.insert(server);
     commit_what_is_acknowledged();
 }
 
@@ -242,9 +252,12 @@ void reign::beat()
     const duration limit = all_.settings().tick * all_.settings().sync_ticks;
     std::size_t together = 1;
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (members_[i].down && world_.now() - members_[i].heard > limit)
+        member& m = members_[i];
+        if (m.counts && world_.now() - m.heard > limit) {
             leave(i);
-        together += members_[i].down != nullptr;
+            m.counts = false;
+        }
+        together += m.counts;
     }
     if (together < all_.quorum()) {
         end();

@@ -38,6 +38,7 @@ public:
     void end();
 
     void join(std::size_t follower);
+    // The leader learns of it when it can be reached.
     void leave(std::size_t follower);
     // Runs this at the leader after the time that a message needs, behind what the follower has
     // sent before.
@@ -73,9 +74,11 @@ private:
     struct member {
         std::shared_ptr<message_line> up, down; // none: it does not follow
         time_point heard{};
+        bool counts = false; // for the leader, who may not know yet that it does not follow
     };
 
     time_point clock() const;
+    std::shared_ptr<message_line> line(std::size_t follower, std::size_t to);
     void propose(test::zookeeper_change c, const origin& o);
     void send_proposal(std::size_t follower, std::int64_t zxid);
     void acknowledge(std::size_t server, std::int64_t zxid);

@@ -50,6 +50,14 @@ void server::in(
     what(*kept);
 }
 
+void server::work(world::event what)
+{
+    if (settings().command == duration(0))
+        return what();
+    busy_until_ = std::max(busy_until_, world_.now()) + settings().command;
+    world_.at(busy_until_, std::move(what));
+}
+
 void server::touch(std::int64_t session, std::int32_t timeout_ms)
 {
     if (leads())
@@ -112,6 +120,12 @@ void server::forward(const wire::request& r, connection& c)
 void server::freeze_until(time_point t)
 {
     runs_from_ = std::max(runs_from_, t);
+}
+
+void server::turn_clients_away_until(time_point t)
+{
+    turns_away_until_ = std::max(turns_away_until_, t);
+    hang_up();
 }
 
 void server::crash(duration length)

@@ -20,6 +20,7 @@ public:
     std::size_t number() const noexcept { return number_; }
     const test::zookeeper_tree& data() const noexcept { return data_; }
     const ensemble_settings& settings() const noexcept { return all_.settings(); }
+    duration session_timeout(duration wanted) const { return all_.session_timeout(wanted); }
     std::int64_t clock_ms() const { return all_.clock_ms(); }
 
     // By its own clock.
@@ -30,12 +31,17 @@ public:
     time_point cut_until() const noexcept { return cut_until_; }
 
     // Whether it accepts a connection now, as a process; it may stand still.
-    bool listens() const noexcept { return serving_ && !crashed_; }
+    bool listens() const noexcept
+    {
+        return serving_ && !crashed_ && turns_away_until_ <= world_.now();
+    }
     // A client has connected. Precondition: listens().
     std::shared_ptr<connection> accept();
     void forget(const connection& c);
 
     // For its connections.
+    // Runs this when its thread has done what came before, and has spent the time of a request.
+    void work(world::event what);
     void touch(std::int64_t session, std::int32_t timeout_ms);
     // The leader knows whether a session is still served here. Other servers read for any.
     std::int32_t refusal_of_read(std::int64_t session);
@@ -49,9 +55,11 @@ public:
     void freeze_until(time_point t);
     void isolate_until(time_point t) { isolated_until_ = std::max(isolated_until_, t); }
     void cut_clients_until(time_point t) { cut_until_ = std::max(cut_until_, t); }
+    void turn_clients_away_until(time_point t);
     void crash(duration length);
     bool is_crashed() const noexcept { return crashed_; }
     bool is_looking() const noexcept { return !reign_ && !crashed_; }
+    bool follows(const reign& which) const noexcept { return reign_.get() == &which; }
     void follow(std::shared_ptr<reign> which);
     // It serves nobody, and looks for a leader.
     void lose_leader();
@@ -79,7 +87,8 @@ private:
     std::map<std::uint64_t, std::shared_ptr<connection>> connections_;
     std::map<std::int64_t, std::int32_t> touched_; // sessions, and their timeouts
     std::uint64_t connections_made_ = 0, sessions_made_ = 0, incarnation_ = 0;
-    time_point runs_from_{}, isolated_until_{}, cut_until_{}, heard_{};
+    time_point busy_until_{}; // its thread
+    time_point runs_from_{}, isolated_until_{}, cut_until_{}, turns_away_until_{}, heard_{};
     bool serving_ = false, crashed_ = false, seeking_ = false;
 };
 

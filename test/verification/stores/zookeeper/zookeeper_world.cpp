@@ -4,6 +4,7 @@
 #include "verification/stores/zookeeper/client.hpp"
 #include "verification/stores/zookeeper/foreign_client.hpp"
 #include "verification/stores/zookeeper/queue_judge.hpp"
+#include "verification/stores/zookeeper/theme.hpp"
 
 #include <deque>
 #include <limits>
@@ -12,27 +13,16 @@ namespace holdfast::zookeeper_simulation {
 
 namespace {
 
-ensemble_settings settings(world& w)
-{
-    ensemble_settings s;
-    if (w.random.chance(0.2))
-        s.servers = 1;
-    // The shortest timeout of a session is two ticks.
-    s.tick = w.random.chance(0.5) ? duration(2s) : w.random.of_any_size(300ms, 3s);
-    s.sync_ticks = 2 + static_cast<int>(w.random.below(4));
-    s.replaces_sessions = w.random.chance(0.1);
-    s.container_interval = w.random.of_any_size(1s, 60s);
-    if (w.random.chance(0.3))
-        s.slowest_disk = w.random.of_any_size(2ms, 300ms);
-    return s;
-}
+// When clients are cut off.
+constexpr duration longest_seclusion = 20s;
 
 // Some processes that use an ensemble, and some foreign ones.
 class zookeeper_world final : public store_simulation::environment {
 public:
     zookeeper_world(std::uint64_t seed, bool aged)
-        : environment(seed, 8),
-          servers_(w, settings(w)),
+        : environment(seed, 9),
+          theme_(choose_theme(w, aged)),
+          servers_(w, theme_.servers),
           queues_(w, servers_, judge)
     {
         servers_.on_commit = [this](const auto&) {
@@ -45,25 +35,19 @@ public:
 
 private:
     double retiring() const override { return 0.3; }
-    duration choose_ttl() override { return w.random.of_any_size(1s, 10s); }
+    duration choose_ttl() override
+    {
+        return w.random.of_any_size(theme_.shortest_ttl, theme_.longest_ttl);
+    }
 
     store_simulation::client& add_client(const store_simulation::client_params& p) override
     {
-        return all_.emplace_back(w, judge, p, servers_, [this] { queues_.look(); });
+        const client_character c{.slow_clock = servers_.settings().fast_clocks,
+            .stubborn = theme_.strikes || theme_.splits};
+        return all_.emplace_back(w, judge, p, servers_, c, [this] { queues_.look(); });
     }
 
-    void begin_faults() override
-    {
-        troubles& t = servers_.trouble;
-        t.break_off = 0.02 * w.random.fraction();
-        t.no_answer = 0.02 * w.random.fraction();
-        t.late = w.random.fraction();
-        t.refused = 0.2 * w.random.fraction();
-        if (w.random.chance(0.4))
-            t.slowest = w.random.of_any_size(5ms, 1500ms);
-        if (w.random.chance(0.4))
-            t.slowest_peers = w.random.of_any_size(2ms, 500ms);
-    }
+    void begin_faults() override { servers_.trouble = theme_.faults; }
     void begin_events() override
     {
         std::vector<std::string> queues;
@@ -72,6 +56,10 @@ private:
         const std::size_t foreign = w.random.below(3);
         for (std::size_t i = 0; i < foreign; ++i)
             foreign_.emplace_back(w, servers_, static_cast<int>(i), queues).begin();
+        if (theme_.strikes)
+            repeat(ttl() / 8, ttl(), [this] { lie_in_wait(); });
+        if (theme_.splits)
+            repeat(ttl() / 2, 2 * ttl(), [this] { split(); });
     }
     void end_faults() override
     {
@@ -99,9 +87,75 @@ private:
             return servers_.crash(leader, w.random.of_any_size(10ms, 5s));
         case 6:
             return servers_.crash(any, w.random.of_any_size(10ms, 5s));
+        case 7:
+            return split();
         default:
             return servers_.change_leader();
         }
+    }
+
+    // Strikes a client when it has just heard of a server: while it believes for longest.
+    void lie_in_wait()
+    {
+        std::vector<client*> holders;
+        for (client& each : all_) {
+            if (each.runs().runs() && each.holds_something() && !each.waits_for_answers())
+                holders.push_back(&each);
+        }
+        if (holders.empty())
+            return;
+        client& c = *holders[w.random.below(holders.size())];
+        // The first answer is that to the greeting, the next ones are often those to heartbeats.
+        const bool anew = w.random.chance(0.6);
+        c.after_answers(anew ? 2 + w.random.below(2) : 1, anew, [this, &c](std::size_t server) {
+            // The leader itself knows at once of what it has answered.
+            if (server != servers_.leader() || !w.random.chance(theme_.isolation))
+                strike_soon(c, server);
+        });
+        if (anew)
+            c.lose_connections();
+    }
+    void strike_soon(client& c, std::size_t server)
+    {
+        w.after(w.random.of_any_size(1us, 20ms), [this, &c, server] { strike(c, server); });
+    }
+    void strike(client& c, std::size_t server)
+    {
+        if (!faults_happen())
+            return;
+        const duration timeout = servers_.session_timeout(ttl());
+        const duration length =
+            std::min(w.random.of_any_size(timeout, 2 * timeout), longest_seclusion);
+        if (w.random.chance(theme_.isolation))
+            servers_.isolate(server, length);
+        if (w.random.chance(0.9))
+            c.seclude(length);
+        else
+            c.runs().pause_for(length);
+    }
+    // For a while there are two leaders. Clients stay with the old one because others refuse them.
+    void split()
+    {
+        const duration most = servers_.settings().tick * servers_.settings().sync_ticks;
+        const std::size_t old = servers_.leader();
+        servers_.split(most + w.random.of_any_size(10ms, 5s));
+        for (std::size_t i = 0; i < servers_.size(); ++i) {
+            if (i != old)
+                servers_.turn_clients_away(i, most);
+        }
+        w.after(w.random.between(most / 8, most), [this, old] {
+            for (client& each : all_)
+                lie_in_wait_at(each, old);
+        });
+    }
+    void lie_in_wait_at(client& c, std::size_t old)
+    {
+        c.after_answers(1, true, [this, &c, old](std::size_t server) {
+            if (server == old)
+                strike_soon(c, server);
+            else
+                lie_in_wait_at(c, old);
+        });
     }
 
     // As if there had been nearly as many nodes in a queue as a parent can count.
@@ -142,6 +196,7 @@ private:
         }
     }
 
+    const theme theme_;
     ensemble servers_;
     queue_judge queues_;
     std::deque<client> all_;

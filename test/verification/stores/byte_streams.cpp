@@ -1,4 +1,4 @@
-#include "verification/stores/byte_client.hpp"
+#include "verification/stores/byte_streams.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -7,14 +7,27 @@
 
 namespace holdfast::store_simulation {
 
-void byte_client::serve(time_point now)
+void byte_streams::serve(time_point now)
 {
-    streams_.resize(store().connections().size());
+    streams_.resize(owner_.connections().size());
     for (std::size_t i = 0; i < streams_.size(); ++i)
         follow(i, now);
 }
 
-void byte_client::cut_off()
+void byte_streams::lose_connections()
+{
+    owner_.runs().deliver([this] {
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
+            if (streams_[i].link) {
+                streams_[i].link->leave();
+                broken(i);
+            }
+        }
+        owner_.turn();
+    });
+}
+
+void byte_streams::cut_off()
 {
     for (stream& each : streams_) {
         if (each.link)
@@ -23,7 +36,7 @@ void byte_client::cut_off()
     }
 }
 
-void byte_client::follow(std::size_t i, time_point now)
+void byte_streams::follow(std::size_t i, time_point now)
 {
     core::connection& c = connection(i);
     stream& s = streams_[i];
@@ -44,25 +57,25 @@ void byte_client::follow(std::size_t i, time_point now)
     }
 }
 
-void byte_client::open_later(std::size_t i)
+void byte_streams::open_later(std::size_t i)
 {
     streams_[i].opening = true;
-    const bool refused = world_.random.chance(refusal());
-    world_.after(world_.random.of_any_size(50us, 20ms), [this, i, refused] {
-        runs().deliver([this, i, refused] {
+    const bool refused = world_.random.chance(owner_.refusal());
+    world_.after(world_.random.of_any_size(50us, owner_.slowest_opening()), [this, i, refused] {
+        owner_.runs().deliver([this, i, refused] {
             streams_[i].opening = false;
             if (refused || !connection(i).wants_open())
-                connection(i).closed(boost::asio::error::connection_refused, runs().now());
+                connection(i).closed(boost::asio::error::connection_refused, owner_.runs().now());
             else
                 opened(i);
-            turn();
+            owner_.turn();
         });
     });
 }
 
-void byte_client::opened(std::size_t i)
+void byte_streams::opened(std::size_t i)
 {
-    const auto link = open(i);
+    const auto link = owner_.open(i);
     link->on_bytes = [this, i, of = link.get()](const std::string& bytes) {
         deliver(i, of, [this, i, bytes] { received(i, bytes); });
     };
@@ -70,34 +83,35 @@ void byte_client::opened(std::size_t i)
         deliver(i, of, [this, i] { broken(i); });
     };
     streams_[i].link = link;
-    connection(i).opened(runs().now());
+    connection(i).opened(owner_.runs().now());
 }
 
-void byte_client::deliver(std::size_t i, const byte_link* of, world::event what)
+void byte_streams::deliver(std::size_t i, const byte_link* of, world::event what)
 {
-    runs().deliver([this, i, of, what = std::move(what)] {
+    owner_.runs().deliver([this, i, of, what = std::move(what)] {
         if (streams_[i].link.get() != of)
             return;
         what();
-        turn();
+        owner_.turn();
     });
 }
 
-void byte_client::received(std::size_t i, std::string_view bytes)
+void byte_streams::received(std::size_t i, std::string_view bytes)
 {
     core::connection& to = connection(i);
     while (!bytes.empty() && to.wants_open()) {
         const std::span<char> space = to.read_space();
         const std::size_t n = bytes.copy(space.data(), space.size());
         bytes.remove_prefix(n);
-        to.received(n, runs().now());
+        to.received(n, owner_.runs().now());
     }
+    owner_.heard(i);
 }
 
-void byte_client::broken(std::size_t i)
+void byte_streams::broken(std::size_t i)
 {
     streams_[i].link.reset();
-    connection(i).closed(boost::asio::error::connection_reset, runs().now());
+    connection(i).closed(boost::asio::error::connection_reset, owner_.runs().now());
 }
 
 } // namespace holdfast::store_simulation
