@@ -2,8 +2,8 @@
 same server."""
 
 from figures import Row
-from programs import Client, Nodes, holdfast, interleaved, run_json
-from stores import PROCESSES, alone_and_shares, can_start, compared, held, race, take_turns
+from programs import Client, Nodes, run_json
+from stores import beside, can_start, contests, held
 
 # Other ways to lock, what they are called in the table, and their fastest number of connections
 # where that is not the number of locks in flight.
@@ -21,53 +21,25 @@ def version(build, urls):
     return run_json(command(build, "statement") + ["--version"], urls, {})["version"]
 
 
-def clients_of(build):
-    all_clients = {"holdfast": holdfast(build)}
+def peers(build):
+    clients = {}
     for kind, (name, connections) in PEERS.items():
         fewer = [f"--connections={connections}"] if connections else []
-        all_clients[kind] = Client(name, command(build, kind), "", several=[WARM, *fewer],
-                                   one=[WARM])
-    return all_clients
+        clients[kind] = Client(name, command(build, kind), "", several=[WARM, *fewer], one=[WARM])
+    return clients
 
 
-def pairs(plan, urls):
-    clients = clients_of(plan.build)
-    several, one = (race(plan, urls, clients, concurrency) for concurrency in (256, 1))
-    measures = []
-    for kind, (name, _) in PEERS.items():
-        names = ("holdfast", kind)
-        measures += [
-            compared(f"256 in flight, distinct resources: locks/s, ratio to {name}", several,
-                     names, "rate", "locks/s"),
-            compared("the same: CPU of the client, ratio to it", several, names, "cpu_us", "us"),
-            compared("one in flight: median latency, ratio to it", one, names, "cycle_us_p50",
-                     "us")]
-    return measures
-
-
-def contests(plan, urls):
-    commands = {"holdfast": [str(plan.build / "benchmarks" / "turn_client")],
-                "get_lock": command(plan.build, "get_lock") + ["--turns"],
-                "for_update": command(plan.build, "for_update") + ["--turns"]}
-    results = interleaved({
-        (name, processes): lambda words=words, processes=processes: take_turns(
-            words, urls, 3 * plan.run_ms, processes)
-        for name, words in commands.items() for processes in (1, PROCESSES)}, plan.contests)
-    ours = ("holdfast", PROCESSES)
-    many = f"{PROCESSES} processes contend for one resource"
-    return [
-        *(compared(f"{many}: changes of owner, ratio to {name}, which has no ttl and no token",
-                   results, (ours, (kind, PROCESSES)), "changes", "changes/s")
-          for kind, name in (("get_lock", "GET_LOCK()"),
-                             ("for_update", "SELECT ... FOR UPDATE"))),
-        *alone_and_shares(results, ours, ("holdfast", 1))]
+def contenders(build):
+    return {"get_lock": ("GET_LOCK()", command(build, "get_lock")),
+            "for_update": ("SELECT ... FOR UPDATE", command(build, "for_update"))}
 
 
 def row_27(plan):
     with Nodes(plan.build, "--count=1", "--mysql") as nodes:
         urls = nodes.mysql
         return Row(27, f"MariaDB {version(plan.build, urls)}, which writes to its disk",
-                   pairs(plan, urls) + contests(plan, urls))
+                   beside(plan, urls, peers(plan.build), {}) +
+                   contests(plan, urls, contenders(plan.build)))
 
 
 def row_18(plan):

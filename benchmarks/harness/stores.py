@@ -4,7 +4,7 @@ import subprocess
 import time
 
 from figures import Measure, Row, median, ratios, spread
-from programs import Running, interleaved, run_json
+from programs import Running, holdfast, interleaved, run_json
 
 PROCESSES = 8
 LEAD = 2  # seconds in which all processes of a contest start, if that is not said
@@ -59,6 +59,41 @@ def race(plan, urls, clients, concurrency):
     return interleaved({
         name: lambda client=client: client.run(urls, concurrency, plan.run_ms, **latency)
         for name, client in clients.items()}, plan.repetitions)
+
+
+def beside(plan, urls, others, bounds):
+    """Our client beside others, with 256 locks in flight and with one. `bounds` are those of the
+    ratios of locks per second, of the clients that have one."""
+    clients = {"holdfast": holdfast(plan.build), **others}
+    several, one = (race(plan, urls, clients, concurrency) for concurrency in (256, 1))
+    measures = []
+    for kind, client in others.items():
+        names = ("holdfast", kind)
+        measures += [
+            compared(f"256 in flight, distinct resources: locks/s, ratio to {client.name}", several,
+                     names, "rate", "locks/s", *bounds.get(kind, (None, None))),
+            compared("the same: CPU of the client, ratio to it", several, names, "cpu_us", "us"),
+            compared("one in flight: median latency, ratio to it", one, names, "cycle_us_p50",
+                     "us")]
+    return measures
+
+
+def contests(plan, urls, others):
+    """Processes that contend for one resource: ours, and others of (title, command) without a ttl
+    and a token."""
+    commands = {"holdfast": [str(plan.build / "benchmarks" / "turn_client")],
+                **{kind: words + ["--turns"] for kind, (_, words) in others.items()}}
+    results = interleaved({
+        (name, processes): lambda words=words, processes=processes: take_turns(
+            words, urls, 3 * plan.run_ms, processes)
+        for name, words in commands.items() for processes in (1, PROCESSES)}, plan.contests)
+    ours = ("holdfast", PROCESSES)
+    many = f"{PROCESSES} processes contend for one resource"
+    return [
+        *(compared(f"{many}: changes of owner, ratio to {title}, which has no ttl and no token",
+                   results, (ours, (kind, PROCESSES)), "changes", "changes/s")
+          for kind, (title, _) in others.items()),
+        *alone_and_shares(results, ours, ("holdfast", 1))]
 
 
 def alone_and_shares(results, ours, alone):

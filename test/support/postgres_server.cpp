@@ -58,6 +58,25 @@ struct finish {
     void operator()(PGconn* each) const noexcept { ::PQfinish(each); }
     void operator()(PGresult* each) const noexcept { ::PQclear(each); }
 };
+using connection = std::unique_ptr<PGconn, finish>;
+using results = std::unique_ptr<PGresult, finish>;
+
+std::vector<std::string> rows_of(PGconn* on, const results& found)
+{
+    const auto status = ::PQresultStatus(found.get());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        throw std::runtime_error(::PQerrorMessage(on));
+    std::vector<std::string> rows;
+    for (int i = 0; i < ::PQntuples(found.get()); ++i) {
+        std::string& row = rows.emplace_back();
+        for (int j = 0; j < ::PQnfields(found.get()); ++j) {
+            const bool null = ::PQgetisnull(found.get(), i, j) != 0;
+            row += (j == 0 ? "" : "|");
+            row += null ? "NULL" : ::PQgetvalue(found.get(), i, j);
+        }
+    }
+    return rows;
+}
 
 } // namespace
 
@@ -220,15 +239,15 @@ std::vector<int> postgres_server::processes() const
 
 std::string postgres_server::run(const std::string& commands) const
 {
-    const std::unique_ptr<PGconn, finish> connection(::PQconnectdb(where().c_str()));
-    const std::unique_ptr<PGresult, finish> last(::PQexec(connection.get(), commands.c_str()));
+    const connection made(::PQconnectdb(where().c_str()));
+    const results last(::PQexec(made.get(), commands.c_str()));
     switch (::PQresultStatus(last.get())) {
     case PGRES_COMMAND_OK:
         return {};
     case PGRES_TUPLES_OK:
         return ::PQntuples(last.get()) == 0 ? "" : ::PQgetvalue(last.get(), 0, 0);
     default:
-        throw std::runtime_error(::PQerrorMessage(connection.get()));
+        throw std::runtime_error(::PQerrorMessage(made.get()));
     }
 }
 
@@ -238,6 +257,42 @@ std::string postgres_server::log() const
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
+}
+
+struct postgres_session::state {
+    connection to;
+};
+
+postgres_session::postgres_session(const postgres_server& server)
+    : state_(new state{connection(::PQconnectdb(server.where().c_str()))})
+{
+    if (::PQstatus(state_->to.get()) == CONNECTION_OK)
+        return;
+    const std::string why = ::PQerrorMessage(state_->to.get());
+    delete state_;
+    throw std::runtime_error(why);
+}
+
+postgres_session::~postgres_session()
+{
+    delete state_;
+}
+
+std::vector<std::string> postgres_session::run(const std::string& commands)
+{
+    PGconn* const on = state_->to.get();
+    return rows_of(on, results(::PQexec(on, commands.c_str())));
+}
+
+std::vector<std::string> postgres_session::run(
+    const std::string& statement, const std::vector<std::string>& values)
+{
+    std::vector<const char*> texts;
+    for (const std::string& each : values)
+        texts.push_back(each.c_str());
+    PGconn* const on = state_->to.get();
+    return rows_of(on, results(::PQexecParams(on, statement.c_str(), static_cast<int>(texts.size()),
+                           nullptr, texts.data(), nullptr, nullptr, 0)));
 }
 
 } // namespace holdfast::test

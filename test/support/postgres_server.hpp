@@ -72,4 +72,24 @@ private:
     std::vector<int> paused_;
 };
 
+/// A connection of its superuser, for transactions. Calls block.
+class postgres_session {
+public:
+    /// Throws `std::runtime_error` if there is no connection.
+    explicit postgres_session(const postgres_server& server);
+    ~postgres_session();
+    postgres_session(postgres_session&&) = delete;
+
+    /// The rows of the last one of some commands, as text; a row is its values with `|` between.
+    /// Throws `std::runtime_error` with the message of the server.
+    std::vector<std::string> run(const std::string& commands);
+    /// The same for one statement: `$1` is the first value.
+    std::vector<std::string> run(
+        const std::string& statement, const std::vector<std::string>& values);
+
+private:
+    struct state;
+    state* const state_;
+};
+
 } // namespace holdfast::test

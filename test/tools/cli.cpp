@@ -52,10 +52,10 @@ bool has(const std::string& text, const std::string& part)
     return text.find(part) != text.npos;
 }
 
-child_process hold(const std::string& name, const words& variables)
+child_process hold(const std::string& name, const words& variables, const std::string& ttl)
 {
     auto holder = start_cli(
-        {"run", "--ttl", "1m", name, "--", "sh", "-c", "echo holds; exec sleep 1000"}, variables);
+        {"run", "--ttl", ttl, name, "--", "sh", "-c", "echo holds; exec sleep 1000"}, variables);
     if (const std::string line = holder.read_line(); line != "holds")
         throw std::runtime_error("it does not hold the lock: " + line);
     return holder;

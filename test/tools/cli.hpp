@@ -36,8 +36,8 @@ std::string read_all(child_process& process);
 /// "HOLDFAST_STORE=…" with all of these servers.
 std::string store_of(const std::vector<redis_server>& servers);
 
-/// `holdfast run` that holds this lock, with a ttl of a minute, until it is killed or loses it.
-child_process hold(const std::string& name, const words& variables);
+/// `holdfast run` that holds this lock until it is killed or loses it.
+child_process hold(const std::string& name, const words& variables, const std::string& ttl = "1m");
 
 /// Returns when the process has ended, whether or not its parent has noticed.
 void await_end(pid_t process);

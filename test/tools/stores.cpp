@@ -1,6 +1,6 @@
-#include "support/sentinels.hpp" // before cli.hpp: a parameter has the name `words`
+#include "support/sentinels.hpp" // before store_cases.hpp: a parameter has the name `words`
 
-#include "tools/cli.hpp"
+#include "tools/store_cases.hpp"
 
 #include "holdfast/console.hpp"
 #include "holdfast/stores.hpp"
@@ -122,11 +122,6 @@ BOOST_AUTO_TEST_CASE(a_configuration_file)
 
 BOOST_AUTO_TEST_CASE(bad_stores)
 {
-    const auto complains = [](const words& arguments, const std::string& about) {
-        const auto result = run_cli(arguments);
-        BOOST_TEST(result.status == 125);
-        BOOST_TEST(has(result.output, about), result.output);
-    };
     complains({"ping"}, "no store");
     complains({"ping", "--store", ","}, "no store");
     complains({"ping", "--store", "127.0.0.1:1"}, "redis://");
@@ -148,20 +143,8 @@ BOOST_AUTO_TEST_CASE(bad_stores)
 
 BOOST_AUTO_TEST_CASE(bad_stores_in_etcd)
 {
-    const auto complains = [](const words& arguments, const std::string& about,
-                               const words& variables = {}) {
-        const auto result = run_cli(arguments, variables);
-        BOOST_TEST(result.status == 125);
-        BOOST_TEST(has(result.output, about), result.output);
-        BOOST_TEST(!has(result.output, secret), result.output);
-    };
 #ifdef HOLDFAST_WITH_ETCD
     const std::string store = "etcd://127.0.0.1:1,127.0.0.1:2";
-    const auto run_complains = [&](words options, const std::string& about,
-                                   const words& variables = {}) {
-        options.insert(options.end(), {"run", "job", "--", "true"});
-        complains(options, about, variables);
-    };
     run_complains({"--store", store, "--fenced"}, "fencing tokens");
     run_complains({"--store", store, "--primary"}, "--primary");
     run_complains({"--store", store, "--sentinel", "s"}, "for Redis");
@@ -207,26 +190,10 @@ BOOST_AUTO_TEST_CASE(locks_in_etcd_are_shown)
     const etcd_cluster cluster;
     const std::string member = "127.0.0.1:" + std::to_string(cluster.port());
     const words variables{"HOLDFAST_STORE=etcd://" + member};
-    const auto free = run_cli({"inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(free.status == 1, free.output);
-    BOOST_TEST(has(free.output, "free"), free.output);
-
+    expect_free(variables);
     child_process holder = hold("jobs/nightly", variables);
-    const auto held = run_cli({"inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(held.status == 0, held.output);
-    for (const std::string& part : {"process " + std::to_string(holder.pid()) + " (holdfast)",
-             std::string("holdfast-cli"), std::string("ttl left"), std::string("token")})
-        BOOST_TEST(has(held.output, part), held.output);
-    BOOST_TEST(!has(held.output, "unconfirmed"), held.output);
-    const auto all = run_cli({"list", "jobs/"}, variables);
-    BOOST_TEST(all.status == 0, all.output);
-    BOOST_TEST(has(all.output, "jobs/nightly"), all.output);
-    BOOST_TEST(!has(run_cli({"list", "other"}, variables).output, "nightly"));
-    const auto page = run_cli({"top", "--batch", "--count", "1"}, variables);
-    BOOST_TEST(page.status == 0, page.output);
-    BOOST_TEST(has(page.output, "jobs/nightly"), page.output);
-    const auto json = run_cli({"--json", "inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(has(json.output, "\"held\":true"), json.output);
+    expect_held(variables, {"process " + std::to_string(holder.pid()) + " (holdfast)",
+                               "holdfast-cli", "ttl left", "token"});
 
     // Of etcd's own client.
     child_process other = cluster.start_ctl({"lock", "mail"});
@@ -244,18 +211,7 @@ BOOST_AUTO_TEST_CASE(members_of_etcd_are_pinged)
     std::string members = "HOLDFAST_STORE=etcd://";
     for (std::size_t i = 0; i < cluster.size(); ++i)
         members += (i == 0 ? "" : ",") + cluster.url(i).substr(std::string("http://").size());
-    const auto good = run_cli({"ping", "--timeout", "30s"}, {members});
-    BOOST_TEST(good.status == 0, good.output);
-    BOOST_TEST(has(good.output, "3 of 3 nodes connected"), good.output);
-    BOOST_TEST(has(good.output, "answers in"), good.output);
-    const std::size_t leader = cluster.leader();
-    cluster.kill((leader + 1) % 3); // without an election
-    const auto one_less = run_cli({"ping", "--timeout", "30s"}, {members});
-    BOOST_TEST(one_less.status == 1, one_less.output);
-    BOOST_TEST(has(one_less.output, "2 of 3 nodes connected"), one_less.output);
-    cluster.kill(leader); // the last one answers, but has no leader
-    const auto no_leader = run_cli({"ping", "--timeout", "30s"}, {members});
-    BOOST_TEST(no_leader.status == 2, no_leader.output);
+    ping_three(cluster, {members});
 }
 #endif
 

@@ -1,4 +1,4 @@
-#include "tools/cli.hpp"
+#include "tools/store_cases.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER_SERVERS
 #include "support/zookeeper_servers.hpp"
@@ -19,18 +19,6 @@ BOOST_AUTO_TEST_SUITE(cli_stores_in_zookeeper)
 BOOST_AUTO_TEST_CASE(bad_stores_in_zookeeper)
 {
     const std::string store = "zookeeper://127.0.0.1:1,127.0.0.1:2/locks";
-    const auto complains = [](words arguments, const std::string& about,
-                               const words& variables = {}) {
-        const auto result = run_cli(arguments, variables);
-        BOOST_TEST(result.status == 125);
-        BOOST_TEST(has(result.output, about), result.output);
-        BOOST_TEST(!has(result.output, secret), result.output);
-    };
-    const auto run_complains = [&](words options, const std::string& about,
-                                   const words& variables = {}) {
-        options.insert(options.end(), {"run", "job", "--", "true"});
-        complains(options, about, variables);
-    };
 #ifdef HOLDFAST_WITH_ZOOKEEPER
     run_complains({"--store", store, "--fenced"}, "fencing tokens");
     run_complains({"--store", store, "--first-deployment"}, "for Redis");
@@ -98,26 +86,10 @@ BOOST_AUTO_TEST_CASE(locks_in_zookeeper_are_shown)
 {
     const zookeeper_servers server({.tick_ms = 2000}); // sessions last up to 40 s
     const words variables{"HOLDFAST_STORE=" + server.url("/locks")};
-    const auto free = run_cli({"inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(free.status == 1, free.output);
-    BOOST_TEST(has(free.output, "free"), free.output);
-
+    expect_free(variables);
     child_process holder = hold("jobs/nightly", variables);
-    const auto held = run_cli({"inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(held.status == 0, held.output);
-    for (const std::string& part : {"process " + std::to_string(holder.pid()) + " (holdfast)",
-             std::string("holdfast-cli"), std::string("token")})
-        BOOST_TEST(has(held.output, part), held.output);
-    BOOST_TEST(!has(held.output, "unconfirmed"), held.output);
-    const auto all = run_cli({"list", "jobs/"}, variables);
-    BOOST_TEST(all.status == 0, all.output);
-    BOOST_TEST(has(all.output, "jobs/nightly"), all.output);
-    BOOST_TEST(!has(run_cli({"list", "other"}, variables).output, "nightly"));
-    const auto page = run_cli({"top", "--batch", "--count", "1"}, variables);
-    BOOST_TEST(page.status == 0, page.output);
-    BOOST_TEST(has(page.output, "jobs/nightly"), page.output);
-    const auto json = run_cli({"--json", "inspect", "jobs/nightly"}, variables);
-    BOOST_TEST(has(json.output, "\"held\":true"), json.output);
+    expect_held(variables,
+        {"process " + std::to_string(holder.pid()) + " (holdfast)", "holdfast-cli", "token"});
     const auto excluded = run_cli({"run", "--try", "jobs/nightly", "--", "true"}, variables);
     BOOST_TEST(excluded.status == 124, excluded.output);
 }
@@ -126,18 +98,7 @@ BOOST_AUTO_TEST_CASE(servers_of_zookeeper_are_pinged)
 {
     zookeeper_servers servers({.servers = 3});
     const words variables{"HOLDFAST_STORE=" + servers.url("/locks")};
-    const auto good = run_cli({"ping", "--timeout", "30s"}, variables);
-    BOOST_TEST(good.status == 0, good.output);
-    BOOST_TEST(has(good.output, "3 of 3 nodes connected"), good.output);
-    BOOST_TEST(has(good.output, "answers in"), good.output);
-    const std::size_t leader = servers.leader();
-    servers.kill((leader + 1) % 3); // without an election
-    const auto one_less = run_cli({"ping", "--timeout", "30s"}, variables);
-    BOOST_TEST(one_less.status == 1, one_less.output);
-    BOOST_TEST(has(one_less.output, "2 of 3 nodes connected"), one_less.output);
-    servers.kill(leader); // the last one has no leader
-    const auto no_leader = run_cli({"ping", "--timeout", "30s"}, variables);
-    BOOST_TEST(no_leader.status == 2, no_leader.output);
+    ping_three(servers, variables);
 }
 #endif
 

@@ -89,30 +89,9 @@ BOOST_AUTO_TEST_CASE(others_may_enter_the_queue_behind_a_guard)
 BOOST_AUTO_TEST_CASE(a_row_that_another_transaction_has_locked_delays_no_other_lock)
 {
     const mariadb_server server;
-    scene s(store_in(server), 1);
-    mariadb_session users(server);
-    run(s.io, [](scene& all, mariadb_session& user) -> task {
-        {
-            lease held = co_await all.lock(0, brief(10s)).acquire();
-            co_await held.release();
-        }
-        user.run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION");
-        BOOST_TEST(user.run("SELECT 1 FROM holdfast_locks FOR UPDATE").size() == 1u);
-        call<lease> waits;
-        all.lock(0, brief(10s)).acquire(forever, waits.token());
-        for (int i = 0; i < 50; ++i) {
-            lease other =
-                co_await holdfast::lock(all.locker(), "other" + std::to_string(i)).acquire(5s);
-            co_await other.release();
-        }
-        BOOST_TEST(!waits.done());
-        user.run("ROLLBACK");
-        while (!waits.done())
-            co_await pause(1ms);
-        BOOST_TEST(!waits.error(), waits.error().message());
-        waits.result<lease>() = lease();
-    }(s, users));
-    s.finish();
+    mariadb_session user(server);
+    lock_others_beside_a_locked_row(store_in(server), user,
+        "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -68,6 +68,56 @@ void pass_during(const backend& store, Server& server, Trouble what)
     s.finish();
 }
 
+/// A lease lingers in one locker when another one comes to wait. The next renewal would come too
+/// late to tell of it.
+inline void take_from_lingering(const backend& store)
+{
+    scene s(store, 2);
+    run(s.io, [](scene& all) -> task {
+        lock_options sticky = brief(60s);
+        sticky.linger = 60s;
+        lease first = co_await all.lock(0, sticky).acquire();
+        co_await first.release();
+        co_await pause(300ms);
+        BOOST_TEST(all.locker(0).stats().lingering == 1u);
+        lease next = co_await all.lock(1, brief()).acquire(10s);
+        BOOST_TEST(next.held());
+        co_await next.release();
+    }(s));
+    s.finish();
+}
+
+/// A transaction of a user, which `begin` begins, has locked the row of one resource. That delays
+/// this resource, and no other.
+template <class Session>
+void lock_others_beside_a_locked_row(
+    const backend& store, Session& session, const std::string& begin)
+{
+    scene s(store, 1);
+    run(s.io, [](scene& all, Session& user, std::string first) -> task {
+        {
+            lease held = co_await all.lock(0, brief(10s)).acquire();
+            co_await held.release();
+        }
+        user.run(first);
+        BOOST_TEST(user.run("SELECT 1 FROM holdfast_locks FOR UPDATE").size() == 1u);
+        call<lease> waits;
+        all.lock(0, brief(10s)).acquire(forever, waits.token());
+        for (int i = 0; i < 50; ++i) {
+            lease other =
+                co_await holdfast::lock(all.locker(), "other" + std::to_string(i)).acquire(5s);
+            co_await other.release();
+        }
+        BOOST_TEST(!waits.done());
+        user.run("ROLLBACK");
+        while (!waits.done())
+            co_await pause(1ms);
+        BOOST_TEST(!waits.error(), waits.error().message());
+        waits.result<lease>() = lease();
+    }(s, session, begin));
+    s.finish();
+}
+
 /// What becomes of a locker with such settings.
 struct attempt {
     error_code error;
