@@ -75,32 +75,46 @@ std::string seconds_of(core::duration d)
     return std::to_string(all / second) + "." + std::string(6 - rest.size(), '0') + rest;
 }
 
-// A list of JSON with the number of each entry, in the order of the resources: so statements of two
-// lockers do not lock rows crosswise.
-std::string list_of(std::span<const sql::entry> entries)
+// Adds a list of JSON with the number of each entry, in the order of the resources: so statements
+// of two lockers do not lock rows crosswise.
+void add_list(std::string& text, std::span<const sql::entry> entries)
 {
     std::vector<std::size_t> order(entries.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
     std::sort(order.begin(), order.end(), [entries](std::size_t a, std::size_t b) {
         return entries[a].resource < entries[b].resource;
     });
-    std::string text = "[";
     for (const std::size_t i : order) {
         const sql::entry& e = entries[i];
-        text += text.size() > 1 ? ",[" : "[";
-        text += std::to_string(i + 1) + ",\"";
+        text += text.back() == '[' ? "[" : ",[";
+        text += std::to_string(i + 1);
+        text += ",\"";
         sql::add_hex(text, e.resource);
         text += "\",\"";
         sql::add_hex(text, e.owner);
-        text += "\"," + std::to_string(microseconds(e.ttl)) + (e.queues ? ",1]" : ",0]");
+        text += "\",";
+        text += std::to_string(microseconds(e.ttl));
+        text += e.queues ? ",1]" : ",0]";
     }
-    return text + "]";
 }
 
-std::string variables(const std::string& list, std::int64_t not_after)
+// Of these entries, and then `command`.
+std::string with_variables(
+    std::span<const sql::entry> entries, std::int64_t not_after, std::string_view command)
 {
-    return std::string(texts::set_clock) + ", @hf_all = '" + list +
-           "', @hf_until = " + std::to_string(not_after) + "; ";
+    constexpr std::size_t most_of_numbers = 64;
+    std::size_t size = texts::set_clock.size() + command.size() + 2 * most_of_numbers;
+    for (const sql::entry& e : entries)
+        size += 2 * (e.resource.size() + e.owner.size()) + most_of_numbers;
+    std::string text;
+    text.reserve(size);
+    text += texts::set_clock;
+    text += ", @hf_all = '[";
+    add_list(text, entries);
+    text += "]', @hf_until = ";
+    text += std::to_string(not_after);
+    text += "; ";
+    return text += command;
 }
 
 std::string bytes_of(std::string_view bytes)
@@ -141,18 +155,17 @@ statements::statements(const std::string& table)
 
 std::string statements::of(const sql::statement& what) const
 {
-    const std::string before = variables(list_of(what.entries), what.not_after);
     switch (what.what) {
     case sql::action::give_back:
-        return before + give_back_;
+        return with_variables(what.entries, what.not_after, give_back_);
     case sql::action::renew:
-        return before + renew_;
+        return with_variables(what.entries, what.not_after, renew_);
     case sql::action::watch:
-        return before + watch_;
+        return with_variables(what.entries, what.not_after, watch_);
     case sql::action::want:
         break;
     }
-    return before + want_;
+    return with_variables(what.entries, what.not_after, want_);
 }
 
 std::string statements::alone(const sql::statement& what) const
@@ -196,7 +209,7 @@ std::string statements::short_text(
 
 std::string statements::look_of(const sql::statement& what) const
 {
-    return variables(list_of(what.entries), what.not_after) + wanted_;
+    return with_variables(what.entries, what.not_after, wanted_);
 }
 
 std::string statements::of(const sql::question& what) const
@@ -211,7 +224,7 @@ std::string statements::of(const sql::question& what) const
                with(page_, {{"{from}", bytes_of(what.resource)}, {"{end}", bytes_of(what.end)}});
     case kind::take: {
         const sql::entry one{.resource = what.resource, .owner = what.owner};
-        return variables(list_of({&one, 1}), INT64_MAX) + take_;
+        return with_variables({&one, 1}, INT64_MAX, take_);
     }
     case kind::tell:
         break;

@@ -1,8 +1,10 @@
 #include "sql/reading.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 namespace holdfast::sql {
@@ -10,6 +12,14 @@ namespace holdfast::sql {
 namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::array<char, 512> digits_of_bytes = [] {
+    std::array<char, 512> all{};
+    for (std::size_t i = 0; i < 256; ++i) {
+        all[2 * i] = digits[i >> 4u];
+        all[2 * i + 1] = digits[i & 15u];
+    }
+    return all;
+}();
 
 std::vector<std::string> words_in(std::string_view text)
 {
@@ -106,9 +116,8 @@ void add_hex(std::string& to, std::string_view bytes)
     to.resize(size + 2 * bytes.size());
     char* next = to.data() + size;
     for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        *next++ = digits[byte >> 4u];
-        *next++ = digits[byte & 15u];
+        std::memcpy(next, &digits_of_bytes[2 * static_cast<unsigned char>(c)], 2);
+        next += 2;
     }
 }
 
