@@ -58,7 +58,7 @@ struct finish {
     void operator()(PGconn* each) const noexcept { ::PQfinish(each); }
     void operator()(PGresult* each) const noexcept { ::PQclear(each); }
 };
-using connection = std::unique_ptr<PGconn, finish>;
+using pq_connection = std::unique_ptr<PGconn, finish>;
 using results = std::unique_ptr<PGresult, finish>;
 
 std::vector<std::string> rows_of(PGconn* on, const results& found)
@@ -239,7 +239,7 @@ std::vector<int> postgres_server::processes() const
 
 std::string postgres_server::run(const std::string& commands) const
 {
-    const connection made(::PQconnectdb(where().c_str()));
+    const pq_connection made(::PQconnectdb(where().c_str()));
     const results last(::PQexec(made.get(), commands.c_str()));
     switch (::PQresultStatus(last.get())) {
     case PGRES_COMMAND_OK:
@@ -260,11 +260,11 @@ std::string postgres_server::log() const
 }
 
 struct postgres_session::state {
-    connection to;
+    pq_connection to;
 };
 
 postgres_session::postgres_session(const postgres_server& server)
-    : state_(new state{connection(::PQconnectdb(server.where().c_str()))})
+    : state_(new state{pq_connection(::PQconnectdb(server.where().c_str()))})
 {
     if (::PQstatus(state_->to.get()) == CONNECTION_OK)
         return;
