@@ -17,7 +17,7 @@ bool is_read(wire::operation what)
            what == wire::operation::get_children || what == wire::operation::get_children2;
 }
 
-std::int32_t milliseconds(core::duration d)
+std::int32_t count_of_ms(core::duration d)
 {
     return static_cast<std::int32_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
@@ -74,7 +74,7 @@ void connection::connect(std::string_view record)
     const auto r = wire::read_connect_request(record);
     if (!r || r->last_zxid > server_.data().last_zxid())
         return close();
-    timeout_ms_ = milliseconds(server_.session_timeout(std::chrono::milliseconds(r->timeout_ms)));
+    timeout_ms_ = count_of_ms(server_.session_timeout(std::chrono::milliseconds(r->timeout_ms)));
     now_ = stage::connects;
     if (r->session == 0)
         return server_.begin_session(*this, timeout_ms_);
