@@ -96,8 +96,8 @@ private:
     sql::session_owner& owner_;
     step step_ = step::none;
     std::optional<std::string> query_;
-    // What may do, the cheapest first, for when the one under way is in vain. The last one is
-    // never.
+    // What follows if the statement under way is in vain, the next one at the end. The first one is
+    // complete, and never in vain.
     std::vector<std::string> to_try_;
     lonely_tries lonely_tries_;
     bool is_lonely_ = false; // the one under way

@@ -261,7 +261,8 @@ inline constexpr std::string_view front = "SUBSTRING_INDEX(h.waiters, ']', 1)";
 inline constexpr std::string_view end_of_front = "SUBSTRING_INDEX({front}, ',', -1)";
 inline constexpr std::string_view owner_of_front =
     "SUBSTRING_INDEX(SUBSTRING_INDEX({front}, '\"', 2), '\"', -1)";
-// To the first in the queue, if its place is good for a little longer.
+// To the first in the queue, if its place is good for a little longer. A place of the owner itself
+// has to be removed as well, which this one does not do.
 inline constexpr std::string_view hand_over = R"(INSERT INTO {t}
     (resource, owner, token, token_end, expires_at, waiters)
 SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
@@ -273,9 +274,9 @@ SELECT x.resource, x.owner, x.token, x.token_end, x.expires_at, '' FROM (
         WHERE s.resource = {r} AND s.owner = {o} LIMIT 1) a
     STRAIGHT_JOIN {t} h FORCE INDEX (guard) ON h.resource = {r} AND h.token = a.token
         AND h.token_end = a.token_end
-    WHERE h.owner = {o} AND IF({front} REGEXP '^\\["[^"]+",[0-9]+$'
-            AND CHAR_LENGTH({end of front}) < 19,
-        {end of front} > @hf_now + 100000 AND {owner of front} <> {o}, 0)
+    WHERE h.owner = {o} AND LOCATE({m}, h.waiters) = 0
+        AND IF({front} REGEXP '^\\["[^"]+",[0-9]+$' AND CHAR_LENGTH({end of front}) < 19,
+            {end of front} > @hf_now + 100000, 0)
     FOR UPDATE SKIP LOCKED) x
 ON DUPLICATE KEY UPDATE owner = x.owner, token = x.token, token_end = x.token_end,
     expires_at = x.expires_at, waiters = SUBSTRING({t}.waiters, x.size + 3);

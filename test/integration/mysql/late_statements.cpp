@@ -110,6 +110,20 @@ BOOST_DATA_TEST_CASE_F(
     }
 }
 
+// A place of its own would get the resource when its owner is gone.
+BOOST_DATA_TEST_CASE_F(lock_table, an_owner_that_gives_back_leaves_no_place_behind,
+    data::make({false, true}), is_short)
+{
+    short_first = is_short;
+    BOOST_TEST(find(action::want, start) == "g");
+    const std::string until = std::to_string(start + ttl);
+    session.run(
+        "UPDATE holdfast_locks SET waiters = '[\"B@\"," + until + "],[\"A\"," + until + "]'");
+    BOOST_TEST(find(action::give_back, start) == "l"); // once more, for the place
+    BOOST_TEST(find(action::give_back, start) == "w");
+    BOOST_TEST(session.run("SELECT waiters FROM holdfast_locks").at(0).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
