@@ -181,7 +181,8 @@ BOOST_AUTO_TEST_CASE(the_queue_is_in_the_span)
     scene s(c.store(), 2, options);
     call<lease> first, second;
     s.lock(0).acquire(first.token());
-    run_until(s.io, [&] { return first.done(); });
+    // A node without the first lease would give its turn to the second.
+    run_until(s.io, [&] { return first.done() && c.copies(s.resource) == c.size(); });
     s.lock(1).acquire(second.token());
     run_until(s.io, [&] { // one of the nodes has the queue
         return std::any_of(c.nodes.begin(), c.nodes.end(), [&](redis_server& node) {
