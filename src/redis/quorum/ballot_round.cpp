@@ -1,0 +1,162 @@
+#include "redis/quorum/ballot_round.hpp"
+
+#include <cassert>
+
+namespace holdfast::redis {
+
+ballot_round::ballot_round(std::size_t nodes, std::uint64_t ballot) noexcept
+    : votes_(nodes),
+      ballot_(ballot),
+      size_(static_cast<std::uint8_t>(nodes))
+{
+    assert(ballot >= 1);
+}
+
+bool ballot_round::counts(const node_state& n) const noexcept
+{
+    const std::uint8_t least = published_ != 0 ? published_number_ : number_;
+    return n.has_key && n.state == ballot_state::accepted && n.number >= least;
+}
+
+// Whether it has to be sent the current ballot.
+bool ballot_round::is_due(const node_state& n) const noexcept
+{
+    return n.has_key && n.number < number_ && !counts(n);
+}
+
+void ballot_round::ask_for_key(std::size_t node) noexcept
+{
+    assert(node < size_);
+    node_state& n = nodes_[node];
+    if (n.state != ballot_state::none && !counts(n))
+        n.state = ballot_state::refused; // whatever its answer will be
+    judge(node);
+}
+
+void ballot_round::record_key(std::size_t node) noexcept
+{
+    assert(node < size_);
+    nodes_[node].has_key = true;
+    judge(node);
+}
+
+void ballot_round::record(std::size_t node, vote v) noexcept
+{
+    assert(node < size_ && v != vote::pending && v != vote::granted);
+    node_state& n = nodes_[node];
+    if (!n.has_key)
+        return vote_is(node, v);
+    if (v == vote::unknown && votes_.of(node) == vote::pending) {
+        n.state = ballot_state::silent;
+        vote_is(node, vote::unknown);
+    }
+}
+
+void ballot_round::lose_key(std::size_t node) noexcept
+{
+    assert(node < size_);
+    if (counts(nodes_[node]))
+        return;
+    nodes_[node].has_key = false;
+    vote_is(node, vote::refused);
+}
+
+void ballot_round::send(std::size_t node) noexcept
+{
+    assert(node < size_);
+    node_state& n = nodes_[node];
+    n.number = number_;
+    n.state = ballot_state::sent;
+    judge(node);
+}
+
+std::optional<std::size_t> ballot_round::next() const noexcept
+{
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (is_due(nodes_[i]))
+            return i;
+    }
+    return std::nullopt;
+}
+
+// An answer to an earlier ballot, or to one that precedes a request for the key, proves nothing.
+void ballot_round::record_answer(std::size_t node, std::uint8_t number, ballot_answer a) noexcept
+{
+    assert(node < size_);
+    node_state& n = nodes_[node];
+    const bool open = n.state == ballot_state::sent || n.state == ballot_state::silent;
+    if (!open || n.number != number)
+        return;
+    switch (a) {
+    case ballot_answer::accepted:
+        n.state = ballot_state::accepted;
+        break;
+    case ballot_answer::refused:
+        n.state = ballot_state::refused;
+        break;
+    case ballot_answer::unknown:
+        n.state = ballot_state::silent;
+        break;
+    }
+    judge(node);
+}
+
+bool ballot_round::needs_larger() const noexcept
+{
+    if (published_ != 0 || given_up_)
+        return false;
+    std::size_t behind = 0;
+    for (std::size_t i = 0; i < size_; ++i)
+        behind += is_behind(i) && nodes_[i].number == number_ ? 1u : 0u;
+    const std::size_t possible = votes_.count(vote::granted) + votes_.count(vote::pending);
+    const std::size_t wanted = majority(size_);
+    return behind != 0 && possible >= wanted && possible - behind < wanted;
+}
+
+void ballot_round::propose(std::uint64_t ballot) noexcept
+{
+    assert(ballot > ballot_);
+    ballot_ = ballot;
+    ++number_;
+    for (std::size_t i = 0; i < size_; ++i)
+        judge(i);
+}
+
+void ballot_round::give_up() noexcept
+{
+    given_up_ = true;
+    for (std::size_t i = 0; i < size_; ++i)
+        judge(i);
+}
+
+bool ballot_round::could_be_spare(std::size_t node) const noexcept
+{
+    const node_state& n = nodes_[node];
+    return n.has_key && !counts(n) && n.state != ballot_state::sent && n.number == number_;
+}
+
+// The vote of a node that holds our key.
+void ballot_round::judge(std::size_t node) noexcept
+{
+    const node_state& n = nodes_[node];
+    if (!n.has_key)
+        return;
+    if (counts(n))
+        vote_is(node, vote::granted);
+    else if (is_due(n))
+        vote_is(node, vote::pending);
+    else if (n.state == ballot_state::silent)
+        vote_is(node, vote::unknown);
+    else if (n.state == ballot_state::refused && (given_up_ || published_ != 0))
+        vote_is(node, vote::failed);
+    else
+        vote_is(node, vote::pending);
+}
+
+void ballot_round::vote_is(std::size_t node, vote v) noexcept
+{
+    if (votes_.of(node) != v)
+        votes_.record(node, v);
+}
+
+} // namespace holdfast::redis
