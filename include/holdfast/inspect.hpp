@@ -63,7 +63,10 @@ struct node_report {
     /// `without_ttl`.
     std::optional<std::chrono::milliseconds> ttl_left;
     bool without_ttl = false;           ///< the key never ends by itself: holdfast writes none such
-    std::optional<std::uint64_t> fence; ///< the last fencing token that it has reserved
+    /// With fencing: a bound. No token of the resource that this node has accepted is larger, and
+    /// the next one that it accepts is. Resources share registers, so it may be larger than any
+    /// token of this resource.
+    std::optional<std::uint64_t> fence;
 };
 
 /// The queue between processes, as its node has it.

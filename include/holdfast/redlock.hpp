@@ -17,26 +17,20 @@ namespace holdfast {
 /// Whether leases have a fencing token.
 enum class fencing { off, on };
 
-/// Parameters of fencing. All clients of the same nodes must use the same first three values: each
+/// Parameters of fencing. All clients of the same nodes must use the same first two values: each
 /// node stores the first values that it receives (under the key "hf:n") and refuses clients with
-/// other values as `errc::misconfigured_node`.
+/// other values as `errc::misconfigured_node`. The nodes must be Redis 6.2 or later.
 struct fencing_options {
-    /// How long a node grants nothing after it was restarted or lost its data. By then every lease
-    /// that it may have forgotten has ended. A node without its counters begins beyond every token
-    /// that it may have stored, because no node stores a token that is further ahead of its clock
-    /// than half of the quarantine. Therefore a node does not count while its clock is further than
-    /// that from the clocks of a majority. No lock may have a longer ttl. 1 s to 25 h.
+    /// How long a node that was restarted or lost its data does not count. By then every lease that
+    /// it may have forgotten has ended, and every token that it may have forgotten is smaller than
+    /// the next one. No lock may have a longer ttl than this less two times `ahead`. 1 s to 25 h.
     std::chrono::milliseconds quarantine{60'000};
 
-    /// How far ahead of its own clock a node begins its tokens at a client's request. Tokens follow
-    /// the clocks of the nodes. The clocks may differ by this much before the difference costs a
-    /// second round trip. 10 ms to 1 h, and at most half of the quarantine.
+    /// How far ahead of the clocks of the nodes a token may be. Tokens follow these clocks, as a
+    /// majority of the nodes shows them. A node that grants tokens further ahead does not count:
+    /// its clock was set back, or had been wrong. The clocks of nodes and of the clients' estimates
+    /// may differ by half of this. 10 ms to 1 h, and at most a quarter of the quarantine.
     std::chrono::milliseconds ahead{1'000};
-
-    /// How long a node remembers the last token of an unused resource. After that, tokens follow
-    /// the node's clock alone, which is beyond that token by then. At least 24 h, at most 3,650
-    /// days; 0: for ever, with unlimited use of memory.
-    std::chrono::milliseconds counter_lifetime{std::chrono::hours(7 * 24)};
 
     /// Whether a node without a record of fencing is new and grants at once. Without this option
     /// such a node is in quarantine first, because it may have lost its data. Set it for the very

@@ -37,7 +37,6 @@ struct claim_params {
     duration drift{}; // subtracted from every validity
     duration guard{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
-    bool others_follow = false; // waiters in this process expect a transfer of the lease
     bool lingers = false; // the lease may stay with the locker without a holder, and is renewed
     polling_params polling{};
 };

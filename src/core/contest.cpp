@@ -309,7 +309,6 @@ void contest::ask(slot_id queue, time_point now)
     q.asking = attempt;
     report_.attempted();
     claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
-    terms.others_follow = q.first != q.last || q.turns.any() || w.terms.linger_ms != 0;
     terms.lingers = w.terms.linger_ms != 0 && w.terms.renews;
     terms.polling = polling_of(w.terms);
     if (!w.once && line_.has_room_to_park())

@@ -17,16 +17,22 @@ namespace {
 constexpr unsigned most_refusals = 8;
 constexpr core::duration first_repeat_pause = 500us;
 
+// The first ballots of an attempt. The next ones, for spare nodes of a lease, come with renewals.
+constexpr unsigned most_ballots = 4, most_ballots_of_lease = 250;
+
 } // namespace
 
 void acquisition::open(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    dialect_.begin_acquire(c, false, now);
+    const bool has_ballot = dialect_.choose_ballot(c, now);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (c.queue.handed_over && i == c.queue.node)
-            continue;
+        const bool handed_over = c.queue.handed_over && i == c.queue.node;
         const auto reach = nodes_[i].now();
+        if (reach == reachability::ready && handed_over && has_ballot && c.round.is_fenced())
+            send_ballot(id, i, now); // behind the request for its key
+        if (handed_over)
+            continue;
         if (reach == reachability::soon)
             c.keys[i].state = key::unsent;
         else if (reach == reachability::down)
@@ -53,7 +59,6 @@ bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
     const claim& c = claims_[id];
     if (!c.is_open() || c.keys[node].state != key::unsent)
         return false;
-    dialect_.begin_acquire(c, false, now);
     ask(id, node, now);
     if (c.stage == claim_stage::asking)
         limit(id, now);
@@ -80,19 +85,43 @@ void acquisition::give_up(claim_id id)
     forget(id);
 }
 
-// Precondition: begin_acquire() for this claim, with the same `by_text`.
-void acquisition::ask(claim_id id, std::size_t node, time_point now, bool by_text)
+// A node that is not ready for fenced mode is not asked.
+void acquisition::ask(claim_id id, std::size_t node, time_point now)
 {
-    nodes_.send(node, dialect_.acquire_at(node),
-        {.reference = id, .kind = request_kind::acquire, .by_text = by_text, .sent = now});
-    claims_[id].sent(node, now);
+    claim& c = claims_[id];
+    if (const errc why = dialect_.refuses(node, c, now); why != errc{}) {
+        c.not_granted(node, vote::failed, why);
+        return;
+    }
+    const bool fenced = c.round.is_fenced();
+    if (fenced && c.round.ballots().number() == 0 && !dialect_.choose_ballot(c, now)) {
+        c.round.fence().troubles[node] = fence_trouble::ahead;
+        c.not_granted(node, vote::failed, errc::fencing_unavailable);
+        return;
+    }
+    nodes_.send(node, dialect_.common().set(c),
+        {.reference = id, .kind = request_kind::acquire, .sent = now});
+    c.sent(node, now);
+    if (fenced && !c.round.ballots().was_sent(node)) // it accepts a ballot once
+        send_ballot(id, node, now);
+}
+
+void acquisition::send_ballot(claim_id id, std::size_t node, time_point now)
+{
+    claim& c = claims_[id];
+    nodes_.send(node, dialect_.ballot(c),
+        {.reference = id,
+            .kind = request_kind::ballot,
+            .ballot = c.round.ballots().number(),
+            .sent = now});
+    c.round.ballots().send(node);
 }
 
 void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
     c.keys[node].again = false;
-    nodes_.send(node, dialect_.confirm(c, node, by_text, now),
+    nodes_.send(node, dialect_.common().confirm(c, by_text),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
     c.sent(node, now);
 }
@@ -100,41 +129,30 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
 bool acquisition::say_again(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->is_open() ||
-        (r.kind == request_kind::acquire && !dialect_.acquires_by_script()))
-        return false;
-    if (r.kind == request_kind::write_back) {
-        write_back(r.reference, c->round.tokens().write_back_of(node), true, now);
-        return true;
-    }
+    if (c == nullptr || !c->is_open() || r.kind != request_kind::confirm)
+        return false; // only that is a script
     c->keys.answered(node);
-    if (r.kind == request_kind::confirm) {
-        confirm(r.reference, node, true, now);
-    } else {
-        dialect_.begin_acquire(*c, true, now);
-        ask(r.reference, node, now, true);
-    }
+    confirm(r.reference, node, true, now);
     return true;
 }
 
 bool acquisition::record(
-    std::size_t node, claim_id id, const ballot& b, time_point asked, time_point now)
+    std::size_t node, claim_id id, const key_answer& a, time_point asked, time_point now)
 {
     claim& c = claims_[id];
     c.keys.answered(node);
-    if (b.said != vote::granted && c.keys[node].state == key::ours)
+    if (a.said != vote::granted && (c.keys[node].state == key::ours || c.round.has_key(node)))
         return false; // since the hand-off: a second request changes nothing
-    if (b.said == vote::refused && (c.keys[node].open != 0 || asks_again(node, id, now)))
+    if (a.said == vote::refused && (c.keys[node].open != 0 || asks_again(node, id, now)))
         return false;
-    if (b.said == vote::granted) {
-        c.granted(node, asked, b.start);
+    if (a.said == vote::granted) {
+        c.granted(node, asked);
         nodes_.unfit().forget_stale(c.hash, node);
         nodes_.note_end(node, c.lock, true);
     } else {
-        c.not_granted(node, b.said, b.why);
+        c.not_granted(node, a.said, a.why);
     }
-    if (b.start != 0 && c.is_open())
-        write_back_where_due(id, now);
+    go_on(id, now);
     return true;
 }
 
@@ -142,10 +160,10 @@ bool acquisition::record(
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
-    if (c.keys[node].state != key::ours || !c.is_open())
+    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !c.is_open())
         return false;
     c.keys.answered(node);
-    c.keys.missing(node);
+    c.missing(node);
     return true;
 }
 
@@ -160,7 +178,6 @@ bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
         return false;
     n.state = key::absent;
     if (n.refusals++ == 0 && nodes_.is_ready(node)) {
-        dialect_.begin_acquire(c, false, now);
         ask(id, node, now);
         return true;
     }
@@ -179,7 +196,6 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
     const claim_id id = claims_.all.id_at(*index);
     claim& c = claims_[id];
     c.asked_again_at = core::never;
-    dialect_.begin_acquire(c, false, now);
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!c.keys[i].again)
             continue;
@@ -192,52 +208,97 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
     return id;
 }
 
-// Some nodes have granted less than the token. The answer to a write-back is waited for like any
-// other.
-void acquisition::write_back_where_due(claim_id id, time_point now)
+void acquisition::go_on(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    bool any = false;
-    while (const auto w = c.round.tokens().next_write_back()) {
-        any = true;
-        if (nodes_.is_ready(w->node))
-            write_back(id, *w, false, now);
+    if (!c.round.is_fenced() || !c.is_open())
+        return;
+    ballot_round& round = c.round.ballots();
+    if (round.needs_larger() && c.round.fence().registers_asked == 0) {
+        if (round.number() < most_ballots && dialect_.choose_ballot(c, now))
+            c.weigh();
         else
-            c.written_back(w->node, write_back_answer::unknown);
+            round.give_up();
+    }
+    bool any = false;
+    while (const auto node = round.next()) {
+        if (nodes_.is_ready(*node)) {
+            send_ballot(id, *node, now);
+            any = true;
+        } else {
+            exclude(c, *node, nodes_.why_down(*node));
+        }
     }
     if (any && c.stage == claim_stage::asking)
         claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
 
-void acquisition::write_back(
-    claim_id id, const token_round::write_back& w, bool by_text, time_point now)
+void acquisition::exclude(claim& c, std::size_t node, errc why)
 {
-    nodes_.send(w.node, dialect_.write_back(claims_[id], w, by_text),
-        {.reference = id, .kind = request_kind::write_back, .by_text = by_text, .sent = now});
+    c.round.ballots().exclude(node);
+    c.keys[node].trouble = static_cast<std::uint8_t>(why);
+    c.weigh();
 }
 
-std::optional<write_back_answer> acquisition::on_written_back(
-    std::size_t node, const request& r, reply answer, time_point now)
+// A node that refuses a ballot of an attempt is asked for its register, to choose a larger one.
+bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, time_point now)
 {
-    std::optional<write_back_answer> said;
-    claim* const c = claims_.find(r.reference);
-    if (c != nullptr && c->is_open()) {
-        said = dialect_.read_write_back(node, answer, *c);
-        c->written_back(node, *said);
-    }
-    const resp::value_kind kind = answer.front().kind;
-    if (kind != resp::value_kind::integer && kind != resp::value_kind::error)
-        nodes_.fail(node, now);
-    return said;
-}
-
-bool acquisition::lose_write_back(std::size_t node, claim_id id)
-{
+    const claim_id id = r.reference;
     claim* const c = claims_.find(id);
+    const bool open = c != nullptr && c->is_open();
+    if (r.kind == request_kind::largest) {
+        if (!open)
+            return false;
+        --c->round.fence().registers_asked;
+        if (const errc why = dialect_.read_largest(node, answer, *c, now); why != errc{})
+            exclude(*c, node, why);
+        go_on(id, now);
+        return true;
+    }
+    const dialect::ballot_reply b = dialect_.read_ballot(node, answer, open ? c : nullptr, now);
+    if (open) {
+        if (b.why != errc{})
+            exclude(*c, node, b.why);
+        else
+            c->round.ballots().record_answer(node, r.ballot, b.said);
+        if (c->stage == claim_stage::asking && b.said == ballot_answer::refused &&
+            c->round.ballots().is_current(r.ballot)) {
+            nodes_.send(node, dialect_.largest_ballot(*c),
+                {.reference = id, .kind = request_kind::largest, .sent = now});
+            ++c->round.fence().registers_asked;
+        }
+        c->weigh();
+        go_on(id, now);
+    }
+    if (b.broken)
+        nodes_.fail(node, now);
+    return open;
+}
+
+bool acquisition::lose_ballot(std::size_t node, const request& r, time_point now)
+{
+    claim* const c = claims_.find(r.reference);
     if (c == nullptr || !c->is_open())
         return false; // it is being deleted
-    c->written_back(node, write_back_answer::unknown);
+    if (r.kind == request_kind::largest)
+        --c->round.fence().registers_asked;
+    else
+        c->round.ballots().record_answer(node, r.ballot, ballot_answer::unknown);
+    go_on(r.reference, now);
     return true;
+}
+
+void acquisition::ask_spares(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    if (!c.round.is_fenced() || c.stage != claim_stage::held)
+        return;
+    const ballot_round& round = c.round.ballots();
+    bool any = false;
+    for (std::size_t i = 0; i < c.keys.size(); ++i)
+        any = any || (round.could_be_spare(i) && !c.keys[i].lost && nodes_.is_ready(i));
+    if (any && round.number() < most_ballots_of_lease && dialect_.choose_ballot(c, now))
+        go_on(id, now);
 }
 
 void acquisition::time_out(claim_id id)

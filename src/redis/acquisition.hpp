@@ -10,8 +10,8 @@
 namespace holdfast::redis {
 
 // Opens the rounds of attempts, records their votes, and judges them. Asks nodes again that refuse
-// although the queue node has handed off its key, and writes the token back to nodes that have
-// granted a smaller one.
+// although the queue node has handed off its key. In fenced mode, sends a ballot behind each
+// request for a key, and larger ones if a majority needs them.
 class acquisition {
 public:
     acquisition(claim_table& claims, node_pool& nodes, dialect& d) noexcept
@@ -40,17 +40,18 @@ public:
     bool say_again(std::size_t node, const request& r, core::time_point now);
 
     // Records a vote. False if it changes nothing, or if a request that is still open will decide.
-    bool record(std::size_t node, core::claim_id id, const ballot& b, core::time_point asked,
+    bool record(std::size_t node, core::claim_id id, const key_answer& a, core::time_point asked,
         core::time_point now);
     // A node has no key of ours to confirm. If it had granted the key, the key has been lost since.
     // True if that is so; then it is recorded.
     bool finds_missing(std::size_t node, core::claim_id id);
 
-    // The answer to a write-back. None if the claim is no longer open.
-    std::optional<write_back_answer> on_written_back(
-        std::size_t node, const request& r, reply answer, core::time_point now);
-    // The answer to a write-back will never come.
-    bool lose_write_back(std::size_t node, core::claim_id id);
+    // The answer to a ballot, or to the question about the largest one. True if the claim is open.
+    bool on_ballot(std::size_t node, const request& r, reply answer, core::time_point now);
+    // That answer will never come.
+    bool lose_ballot(std::size_t node, const request& r, core::time_point now);
+    // Sends ballots to nodes that hold the key of a lease and do not count for it.
+    void ask_spares(core::claim_id id, core::time_point now);
 
     // The round has timed out: a silent node has no vote.
     void time_out(core::claim_id id);
@@ -72,11 +73,12 @@ public:
     core::time_point wake_at() const noexcept { return asked_again_.earliest(); }
 
 private:
-    void ask(core::claim_id id, std::size_t node, core::time_point now, bool by_text = false);
+    void ask(core::claim_id id, std::size_t node, core::time_point now);
     bool asks_again(std::size_t node, core::claim_id id, core::time_point now);
-    void write_back_where_due(core::claim_id id, core::time_point now);
-    void write_back(
-        core::claim_id id, const token_round::write_back& w, bool by_text, core::time_point now);
+    // Sends ballots that are due, and a larger one if only that can lead to a majority.
+    void go_on(core::claim_id id, core::time_point now);
+    void send_ballot(core::claim_id id, std::size_t node, core::time_point now);
+    void exclude(claim& c, std::size_t node, errc why);
 
     claim_table& claims_;
     node_pool& nodes_;

@@ -25,7 +25,7 @@ constexpr bool decides(stage now, request_kind kind) noexcept
     switch (kind) {
     case request_kind::acquire:
     case request_kind::confirm:
-    case request_kind::write_back:
+    case request_kind::ballot:
         return now == stage::asking;
     case request_kind::remove:
     case request_kind::hand_off:
@@ -43,7 +43,7 @@ claim_id life_cycle::begin(std::uint64_t tag, std::string_view resource,
     const claim_id id = claims_.all.take();
     claim& c = claims_[id];
     c.begin(tag, parts_.mode.names().lock_of(resource), token, params, parts_.nodes.size());
-    parts_.mode.begin(c, now);
+    parts_.mode.begin(c);
     const std::size_t queue_node = parts_.queue.node_for(c, now);
     if (queue_node == max_nodes) {
         open_round(id, now);
@@ -185,39 +185,37 @@ void life_cycle::act(const fair_queue::outcome& o, time_point now)
     }
 }
 
-void life_cycle::on_ballot(
-    claim& c, std::size_t node, const request& r, const ballot& b, time_point now)
+void life_cycle::on_key_answer(
+    claim& c, std::size_t node, const request& r, const key_answer& a, time_point now)
 {
     const claim_id id = r.reference;
     if (r.kind == request_kind::confirm) {
         // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
-        if (b.said == vote::granted)
+        if (a.said == vote::granted)
             c.keys[node].queued = c.queue.everywhere;
-        if (b.said == vote::refused && parts_.rounds.finds_missing(node, id)) {
-            if (c.stage == stage::held)
-                report(id, now);
-            return;
+        if (a.said == vote::refused && parts_.rounds.finds_missing(node, id)) {
+            return c.stage == stage::held ? report(id, now) : settle(id, now);
         }
     }
-    if (!parts_.rounds.record(node, id, b, r.sent, now))
+    if (!parts_.rounds.record(node, id, a, r.sent, now))
         return;
-    parts_.observer.voted(c.tag, node, b.said, b.why, now);
-    if (b.said == vote::refused)
+    parts_.observer.voted(c.tag, node, a.said, a.why, now);
+    if (a.said == vote::refused)
         parts_.probe.notices().on_refused(node, id);
-    if (b.said == vote::refused && parts_.queue.gives_way(node, c, now))
+    if (a.said == vote::refused && parts_.queue.gives_way(node, c, now))
         return refuse(id, errc::contended, false, now);
     if (c.stage != stage::held)
         return settle(id, now);
-    if (b.said == vote::granted) // a late grant joins the lease
+    if (a.said == vote::granted) // a late grant joins the lease
         report(id, now);
 }
 
-void life_cycle::on_written_back(claim_id id, write_back_answer said, time_point now)
+void life_cycle::on_ballot(claim_id id, time_point now)
 {
     const claim* const c = claims_.find(id);
     if (c != nullptr && c->stage == stage::asking)
         settle_attempt(id, now);
-    else if (c != nullptr && said == write_back_answer::ok)
+    else if (c != nullptr && c->stage == stage::held)
         report(id, now); // a spare node
 }
 
@@ -240,7 +238,7 @@ void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_po
             return;
         if (c.stage == stage::held) {
             if (c.keys.may_hold(node)) {
-                c.keys.missing(node);
+                c.missing(node);
                 c.keys.repaired(node); // it may still be there: the release deletes it
             }
             report(id, now);

@@ -43,10 +43,10 @@ public:
     void act(const fair_queue::outcome& o, core::time_point now);
 
     // A node has voted, or never will: the answer to `acquire` or `confirm`.
-    void on_ballot(
-        claim& c, std::size_t node, const request& r, const ballot& b, core::time_point now);
-    // The answer to a write-back was recorded. The claim may be gone.
-    void on_written_back(core::claim_id id, write_back_answer said, core::time_point now);
+    void on_key_answer(
+        claim& c, std::size_t node, const request& r, const key_answer& a, core::time_point now);
+    // An answer about ballots was recorded. The claim may be gone.
+    void on_ballot(core::claim_id id, core::time_point now);
     // A node has answered a repair, or will not.
     void on_repaired(core::claim_id id);
     // A node says that it has handed its key off to the claim.

@@ -95,6 +95,8 @@ std::optional<std::uint64_t> redlock_core::transfer(claim_id id, std::uint64_t t
 void redlock_core::renew(std::span<const claim_id> claims, bool again, time_point now)
 {
     parts_.kept.renew(claims, again, now);
+    for (const claim_id each : claims)
+        parts_.rounds.ask_spares(each, now);
 }
 
 void redlock_core::release(claim_id id, time_point now)
@@ -124,12 +126,14 @@ std::optional<core::backend_event> redlock_core::next_event()
 
 time_point redlock_core::wake_at() const noexcept
 {
-    return std::min({life_.wake_at(), nodes_.wake_at(), parts_.people.wake_at()});
+    return std::min(
+        {life_.wake_at(), nodes_.wake_at(), dialect_->wake_at(), parts_.people.wake_at()});
 }
 
 void redlock_core::wake(time_point now, time_point heard)
 {
     nodes_.wake(now);
+    dialect_->wake(now);
     life_.wake(now, heard);
     parts_.people.wake(now);
 }

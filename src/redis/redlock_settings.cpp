@@ -27,7 +27,6 @@ fence_settings settings_of(const fencing_options& o)
 {
     return {.quarantine = o.quarantine,
         .ahead = o.ahead,
-        .counter_lifetime = o.counter_lifetime,
         .first_deployment = o.first_deployment,
         .trusted_persistence = o.trusted_persistence};
 }
@@ -109,12 +108,10 @@ void argument_check::fence(const fencing_options& o) const
 {
     range("fence.quarantine", o.quarantine, 1s, 25h);
     range("fence.ahead", o.ahead, 10ms, 1h);
-    if (o.ahead > o.quarantine / 2)
+    if (o.ahead > o.quarantine / 4)
         reject("fence.ahead is " + std::to_string(o.ahead.count()) +
-               " ms; it must be at most half of fence.quarantine, which is " +
+               " ms; it must be at most a quarter of fence.quarantine, which is " +
                std::to_string(o.quarantine.count()) + " ms");
-    if (o.counter_lifetime != 0ms)
-        range("fence.counter_lifetime", o.counter_lifetime, 24h, 24h * 3650);
 }
 
 void argument_check::options(const redlock_options& o) const
@@ -123,8 +120,8 @@ void argument_check::options(const redlock_options& o) const
         reject("fencing is neither on nor off");
     fence(o.fence);
     if (o.fencing == fencing::on && o.allow_eviction)
-        reject("allow_eviction cannot be used with fencing: a node that evicts counters repeats "
-               "tokens");
+        reject("allow_eviction cannot be used with fencing: a node that evicts its registers "
+               "forgets ballots");
     if (o.node_timeout)
         range("node_timeout", *o.node_timeout, 1ms, 60s);
     range("connect_timeout", o.connect_timeout, 1ms, 60s);

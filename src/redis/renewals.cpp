@@ -56,7 +56,7 @@ void renewals::send(
         c.keys.stays(now + c.params.ttl);
         ++c.keys[node].renewing;
     }
-    nodes_.send(node, dialect_.renew(encoded_, by_text),
+    nodes_.send(node, dialect_.common().renew(encoded_, by_text),
         {.reference = id, .kind = request_kind::renew, .by_text = by_text, .sent = now});
 }
 
@@ -94,7 +94,7 @@ std::span<const claim_id> renewals::on_renewed(
         if (answer[k + 1].integer == 1)
             c->renewed(node, r.sent);
         else
-            c->keys.missing(node);
+            c->missing(node);
         heard_.push_back(asked[k]);
     }
     end(node, r.reference);

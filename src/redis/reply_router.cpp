@@ -42,7 +42,12 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     switch (r.kind) {
     case request_kind::acquire:
     case request_kind::confirm:
-        return on_ballot(node, r, answer, now);
+        return on_key_answer(node, r, answer, now);
+    case request_kind::ballot:
+    case request_kind::largest:
+        if (parts_.rounds.on_ballot(node, r, answer, now))
+            life_.on_ballot(r.reference, now);
+        return parts_.observer.look(node, now);
     case request_kind::remove:
     case request_kind::hand_off:
         parts_.deletions.on_reply(node, r, answer, now);
@@ -58,17 +63,14 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
             parts_.nodes.fail(node, now);
         return;
     }
-    case request_kind::write_back:
-        if (const auto said = parts_.rounds.on_written_back(node, r, answer, now))
-            life_.on_written_back(r.reference, *said, now);
-        return;
     case request_kind::type:
     case request_kind::time_left:
         if (const auto event = parts_.watch.on_reply(node, r, answer, now))
             events_.push(*event);
         return;
-    case request_kind::probe:
+    case request_kind::open:
     case request_kind::record:
+    case request_kind::time:
         parts_.mode.on_reply(node, r, answer, now);
         return parts_.observer.look(node, now);
     case request_kind::look:
@@ -83,14 +85,12 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     }
 }
 
-void reply_router::on_ballot(std::size_t node, const request& r, reply answer, time_point now)
+void reply_router::on_key_answer(std::size_t node, const request& r, reply answer, time_point now)
 {
-    claim* const c = parts_.claims.find(r.reference);
-    const ballot b = parts_.mode.read_ballot(node, r, answer, c, now);
-    parts_.observer.look(node, now); // it may have begun or ended a quarantine
-    if (c != nullptr)
-        life_.on_ballot(*c, node, r, b, now);
-    if (b.said == vote::unknown)
+    const key_answer a = read_key_answer(r, answer);
+    if (claim* const c = parts_.claims.find(r.reference))
+        life_.on_key_answer(*c, node, r, a, now);
+    if (a.said == vote::unknown)
         parts_.nodes.fail(node, now);
 }
 
@@ -127,7 +127,6 @@ bool reply_router::say_again(std::size_t node, const request& r, time_point now)
     switch (r.kind) {
     case request_kind::acquire:
     case request_kind::confirm:
-    case request_kind::write_back:
         return parts_.rounds.say_again(node, r, now);
     case request_kind::renew:
         return parts_.kept.say_again(node, r, now);
@@ -152,8 +151,10 @@ void reply_router::on_sent_late(std::size_t node, const request& r, time_point n
         return;
     case request_kind::type:
     case request_kind::time_left:
-    case request_kind::probe:
+    case request_kind::open:
     case request_kind::record:
+    case request_kind::time:
+    case request_kind::largest:
     case request_kind::owner:
     case request_kind::notice:
         return; // stores nothing on the node
@@ -178,12 +179,13 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
     case request_kind::acquire:
     case request_kind::confirm:
         if (claim* const c = parts_.claims.find(id))
-            life_.on_ballot(
+            life_.on_key_answer(
                 *c, node, r, {.said = vote::unknown, .why = parts_.nodes.why_down(node)}, now);
         return;
-    case request_kind::write_back:
-        if (parts_.rounds.lose_write_back(node, id))
-            life_.on_written_back(id, write_back_answer::unknown, now);
+    case request_kind::ballot:
+    case request_kind::largest:
+        if (parts_.rounds.lose_ballot(node, r, now))
+            life_.on_ballot(id, now);
         return;
     case request_kind::remove:
     case request_kind::hand_off:

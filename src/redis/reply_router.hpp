@@ -33,7 +33,7 @@ public:
     void on_down(std::size_t node, core::time_point now) override;
 
 private:
-    void on_ballot(std::size_t node, const request& r, reply answer, core::time_point now);
+    void on_key_answer(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_repaired(std::size_t node, core::claim_id id, vote v);
     // `answer`: empty if the node is gone.
     void on_probed(std::size_t node, core::claim_id id, reply answer);

@@ -25,23 +25,16 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     look = {};
 }
 
-void claim::granted(std::size_t node, core::time_point asked, std::uint64_t start)
+void claim::granted(std::size_t node, core::time_point asked)
 {
-    using grant = claim_round::grant;
     keys[node].again = false;
-    switch (round.record_grant(node, start)) {
-    case grant::counts:
+    if (round.has_key(node) && round.counts(node))
+        return; // only the first grant counts: another client may have had the key since
+    round.record_key(node);
+    if (round.counts(node))
         keys.granted(node, end_of(asked));
-        if (round.is_fenced())
-            weigh();
-        return;
-    case grant::void_:
-        return keys.repaired(node);
-    case grant::repeated:
-        if (keys[node].state != key::ours)
-            keys.repaired(node);
-        return;
-    }
+    else
+        keys.stays_until(node, end_of(asked));
 }
 
 void claim::not_granted(std::size_t node, vote v, errc why) noexcept
@@ -51,14 +44,6 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
     round.record(node, v);
     if (v != vote::unknown)
         keys[node].state = key::absent;
-}
-
-void claim::written_back(std::size_t node, write_back_answer answer) noexcept
-{
-    round.tokens().record_write_back(node, answer);
-    claim_node& n = keys[node];
-    if (n.state == key::asked && answer != write_back_answer::unknown)
-        n.state = answer == write_back_answer::ok && !n.lost ? key::ours : key::repaired;
 }
 
 // In plain mode it proves the grant, too, whose own answer was lost. It does not prove a token.
@@ -72,14 +57,24 @@ core::time_point claim::end_of(core::time_point asked) const noexcept
     return asked + params.ttl - params.drift;
 }
 
-// In fenced mode, some nodes that have granted do not count, or not yet: they may hold our key.
+// A node that holds our key without counting is `asked`: it may hold our key.
 void claim::weigh() noexcept
 {
-    const token_round& tokens = round.tokens();
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (keys[i].state == key::ours && tokens.of(i) != vote::granted)
-            keys[i].state = tokens.of(i) == vote::refused ? key::repaired : key::asked;
+        claim_node& n = keys[i];
+        if (n.state == key::ours && !round.counts(i))
+            n.state = key::asked;
+        else if (n.state == key::asked && round.has_key(i) && round.counts(i))
+            keys.granted(i, n.until);
     }
+}
+
+void claim::missing(std::size_t node) noexcept
+{
+    const bool was_there = keys[node].state == key::ours || round.has_key(node);
+    keys.missing(node);
+    keys[node].lost = keys[node].lost || was_there;
+    round.lose_key(node);
 }
 
 } // namespace holdfast::redis

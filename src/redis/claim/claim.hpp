@@ -32,16 +32,18 @@ public:
     // A SET was queued for a node at `now`.
     void sent(std::size_t node, core::time_point now) noexcept
     {
+        round.ask_for_key(node);
         keys.sent(node, now + params.ttl);
     }
     // The answer of a node to the SET of the round that was queued at `asked`, however late:
-    // granted, or something else; `failed` for a node that cannot be asked. `start`: in fenced
-    // mode, the start of the block of tokens that it has granted. `why`: the reason if it has
-    // neither granted nor refused, if known.
-    void granted(std::size_t node, core::time_point asked, std::uint64_t start = 0);
+    // granted, or something else; `failed` for a node that cannot be asked. `why`: the reason if it
+    // has neither granted nor refused, if known.
+    void granted(std::size_t node, core::time_point asked);
     void not_granted(std::size_t node, vote v, errc why = {}) noexcept;
-    // Its answer to a write-back. Precondition: the round has named the node.
-    void written_back(std::size_t node, write_back_answer answer) noexcept;
+    // In fenced mode, after a change of the ballots: only nodes that count are `ours`.
+    void weigh() noexcept;
+    // Our key was found missing: the node no longer counts, whatever it grants later.
+    void missing(std::size_t node) noexcept;
     // A renewal that was queued at `asked` was confirmed.
     void renewed(std::size_t node, core::time_point asked) noexcept;
 
@@ -83,7 +85,6 @@ public:
 private:
     // The end of a grant or a renewal whose request was queued at `asked`.
     core::time_point end_of(core::time_point asked) const noexcept;
-    void weigh() noexcept;
 };
 
 } // namespace holdfast::redis

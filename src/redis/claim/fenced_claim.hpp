@@ -1,40 +1,36 @@
 #pragma once
 
+#include "redis/quorum/ballot_round.hpp"
 #include "redis/quorum/majority.hpp"
-#include "redis/quorum/token_round.hpp"
 
 #include <array>
 #include <cstdint>
 
 namespace holdfast::redis {
 
-// Why a node gives no token that counts, although it is reachable.
+// Why a node does not count for a token, although it is reachable.
 enum class fence_trouble : std::uint8_t {
     none,
     quarantine,
-    counter,
     settings,
     conflict,
-    ahead,      // its counter is ahead of its clock: for a while
-    far_ahead,  // for longer than any known cause can explain
-    fast_clock, // it has granted a token that a majority cannot store, or that its own clock
-                // contradicts
-    slow_clock, // it cannot store what other nodes have granted
+    ahead,     // its register is ahead of the clocks: for a while
+    far_ahead, // for longer than any known cause can explain
 };
 
 // Whether the trouble may soon be over without an intervention.
 constexpr bool transient(fence_trouble trouble) noexcept
 {
-    return trouble == fence_trouble::quarantine || trouble == fence_trouble::ahead ||
-           trouble == fence_trouble::fast_clock || trouble == fence_trouble::slow_clock;
+    return trouble == fence_trouble::quarantine || trouble == fence_trouble::ahead;
 }
 
 // The additional state of a claim in fenced mode.
 struct fenced_claim {
-    token_round round;
-    std::uint64_t block = 1;                         // so many tokens are reserved for it
+    ballot_round round;
     std::array<fence_trouble, max_nodes> troubles{}; // by node, as it has answered
     std::uint64_t passed = 0;                        // how often it was transferred
+    std::uint64_t largest = 0;                       // of the ballots that registers have told of
+    std::uint8_t registers_asked = 0;                // requests for them that are under way
 };
 
 } // namespace holdfast::redis

@@ -16,12 +16,11 @@ namespace holdfast::redis {
 // What we know of our key on one node.
 struct claim_node {
     enum class key : std::uint8_t {
-        absent,   // certainly not there, or not ours
-        unsent,   // the SET waits for the connection
-        asked,    // the SET was sent, or may have been; or it was granted with too small a token
-        ours,     // granted in the round that made the lease
-        repaired, // set again after it was lost, or granted with a token other than that of the
-                  // lease: excludes other clients, but proves nothing
+        absent, // certainly not there, or not ours
+        unsent, // the SET waits for the connection
+        asked,  // the SET was sent, or may have been; or the node has granted it and does not count
+        ours,   // granted in the round that made the lease
+        repaired, // set again after it was lost: excludes other clients, but proves nothing
     };
     key state = key::absent;
     std::uint8_t open = 0;                   // requests under way that may make it ours
@@ -36,7 +35,7 @@ struct claim_node {
     bool again : 1 = false;                  // it has refused and will be asked again
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
     bool lost : 1 = false;                   // it was ours, and was then found missing
-    core::time_point until = core::long_ago; // our key is there at least until then (`ours` only)
+    core::time_point until = core::long_ago; // our key is there at least until then, if granted
 };
 
 // The keys of one claim, on all nodes: where they are ours, how long that lasts, and what remains
@@ -67,6 +66,11 @@ public:
         n.state = n.lost ? claim_node::key::repaired : claim_node::key::ours;
         if (!n.lost)
             n.until = std::max(n.until, until);
+    }
+    // It was granted until then, and does not count yet.
+    void stays_until(std::size_t node, core::time_point until) noexcept
+    {
+        at_[node].until = std::max(at_[node].until, until);
     }
     // A renewal until then was confirmed. `proves_grant`: also that of a SET without an answer.
     void renewed(std::size_t node, core::time_point until, bool proves_grant) noexcept;

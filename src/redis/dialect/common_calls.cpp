@@ -26,6 +26,26 @@ std::string_view common_calls::set(const claim& c)
     return command_;
 }
 
+std::string_view common_calls::renew(std::span<const claim* const> claims, bool by_text)
+{
+    command_.clear();
+    begin_script(command_, renew_script, by_text, claims.size(), 2 * claims.size());
+    for (const claim* const each : claims)
+        resp::append_blob(command_, each->lock);
+    for (const claim* const each : claims) {
+        resp::append_blob(command_, each->token.view());
+        resp::append_blob(command_, in_ms(each->params.ttl));
+    }
+    return command_;
+}
+
+// The key has our token already. The full ttl makes it ours.
+std::string_view common_calls::confirm(const claim& c, bool by_text)
+{
+    const claim* const one = &c;
+    return renew({&one, 1}, by_text);
+}
+
 std::string_view common_calls::remove(const claim& c, bool by_text)
 {
     command_.clear();
@@ -51,6 +71,24 @@ std::string_view common_calls::hand_off(
     resp::append_command(command_, {script_command(by_text), script_name(pass_on_script, by_text),
                                        "3", c.lock, queue, names_.window_of(c.lock), c.token.view(),
                                        ttl.view(), place, behind.view(), period.view()});
+    return command_;
+}
+
+std::string_view common_calls::enqueue(const claim& c, std::string_view place, bool by_text)
+{
+    const bool again = c.keys[c.queue.node].queued;
+    command_.clear();
+    begin_script(command_, enqueue_script, by_text, 3, again ? 6 : 5);
+    resp::append_blob(command_, c.lock);
+    resp::append_blob(command_, names_.queue_of(c.lock));
+    resp::append_blob(command_, names_.window_of(c.lock));
+    resp::append_blob(command_, c.token.view());
+    resp::append_blob(command_, in_ms(std::min(hand_over_ttl, c.params.ttl)));
+    resp::append_blob(command_, place);
+    resp::append_blob(command_, in_ms(c.params.ttl));
+    resp::append_blob(command_, in_ms(queue_ttl));
+    if (again)
+        resp::append_blob(command_, "1");
     return command_;
 }
 

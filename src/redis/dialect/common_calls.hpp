@@ -4,6 +4,7 @@
 #include "redis/dialect/key_names.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,7 @@ namespace holdfast::redis {
 // How long the queue node keeps its key for the next client, until that client confirms.
 inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 
-// The encoded requests that have the same form in plain and fenced mode: see scripts.hpp. Each
-// stays valid until the next one.
+// The encoded requests for locks: see scripts.hpp. Each stays valid until the next one.
 class common_calls {
 public:
     // `channel`: where we are told of our turn.
@@ -25,6 +25,8 @@ public:
 
     // About the key of a lock.
     std::string_view set(const claim& c); // also repairs
+    std::string_view renew(std::span<const claim* const> claims, bool by_text);
+    std::string_view confirm(const claim& c, bool by_text);
     std::string_view remove(const claim& c, bool by_text);
     std::string_view owner(const claim& c);
     std::string_view track_next();
@@ -34,6 +36,7 @@ public:
     // The entry of a claim in a queue.
     std::string place_of(const claim& c, core::claim_id id) const;
     // About the queue of a lock.
+    std::string_view enqueue(const claim& c, std::string_view place, bool by_text);
     std::string_view hand_off(
         const claim& c, std::size_t node, std::string_view place, bool by_text);
     std::string_view join(const claim& c, std::string_view place);

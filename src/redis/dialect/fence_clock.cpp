@@ -1,72 +1,78 @@
 #include "redis/dialect/fence_clock.hpp"
 
+#include "redis/node/fence_scripts.hpp"
+
 #include <algorithm>
-#include <array>
 #include <span>
 
 namespace holdfast::redis {
 
 namespace {
 
-using std::chrono::milliseconds;
+using namespace std::chrono_literals;
 
 // Later clocks are not believed, because the numbers would overflow: the year 2200.
-constexpr std::int64_t latest_ms = 7'258'118'400'000;
+constexpr std::int64_t latest_us = 7'258'118'400'000'000;
+
+// So much a clock may drift from ours, as a part of the time that has passed: 100 ppm.
+constexpr core::duration::rep drift = 10'000;
+constexpr core::duration oldest_sample = 60s;
 
 } // namespace
 
-struct fence_clock::known_clocks {
-    std::array<core::duration, max_nodes> offsets{};
-    std::size_t count = 0;
-    core::duration median{}; // a majority of the known clocks is not behind it
-};
-
-fence_clock::known_clocks fence_clock::known() const noexcept
-{
-    known_clocks k;
-    for (const auto& offset : offsets_) {
-        if (offset)
-            k.offsets[k.count++] = *offset;
-    }
-    if (k.count > 0)
-        k.median = majority_value(std::span(k.offsets.data(), k.count), k.count);
-    return k;
-}
-
-// The next request will take about as long to the node as this one did, so the clock counts from
-// `asked`. It is ignored if the node, or this process, was busy with something else in between.
-bool fence_clock::note(std::size_t node, std::int64_t clock_ms, core::time_point asked,
+bool fence_clock::note(std::size_t node, std::int64_t clock_us, core::time_point asked,
     core::time_point heard) noexcept
 {
-    if (clock_ms < 0 || clock_ms > latest_ms || heard - asked > ahead_ / 2)
+    if (clock_us < 0 || clock_us > latest_us || heard < asked)
         return false;
-    const core::duration offset = milliseconds(clock_ms) - asked.time_since_epoch();
-    const bool jumped = offsets_[node] && std::chrono::abs(offset - *offsets_[node]) > ahead_;
-    offsets_[node] = offset;
+    const core::duration half = (heard - asked) / 2;
+    const sample now_known{
+        .offset = std::chrono::microseconds(clock_us) - (asked + half).time_since_epoch(),
+        .error = half,
+        .heard = heard};
+    std::optional<sample>& known = samples_[node];
+    bool jumped = false;
+    if (known) {
+        const core::duration age = heard - known->heard;
+        const core::duration error = known->error + age / drift;
+        jumped = std::chrono::abs(now_known.offset - known->offset) > half + error + ahead_;
+        if (!jumped && age < oldest_sample && half > error)
+            return false;
+    }
+    known = now_known;
+    estimate();
     return jumped;
 }
 
-std::int64_t fence_clock::floor(core::time_point now) const noexcept
+void fence_clock::forget(std::size_t node) noexcept
 {
-    const known_clocks k = known();
-    if (k.count == 0)
-        return 0;
-    core::duration largest = k.median; // of those that are not too far ahead of it
-    for (const core::duration offset : std::span(k.offsets.data(), k.count)) {
-        if (offset <= k.median + ahead_)
-            largest = std::max(largest, offset);
-    }
-    const core::duration wanted = std::min(largest, k.median + furthest_ - 2 * margin_) + margin_;
-    return std::chrono::ceil<milliseconds>(now.time_since_epoch() + wanted).count();
+    samples_[node].reset();
+    estimate();
 }
 
-std::int64_t fence_clock::storable(core::time_point now) const noexcept
+void fence_clock::estimate() noexcept
 {
-    const known_clocks k = known();
-    if (k.count == 0)
-        return latest_ms;
-    return std::chrono::floor<milliseconds>(now.time_since_epoch() + k.median + furthest_ - margin_)
-        .count();
+    std::array<core::duration, max_nodes> offsets{};
+    std::size_t count = 0;
+    for (const auto& each : samples_) {
+        if (each)
+            offsets[count++] = each->offset;
+    }
+    known_ = count != 0;
+    if (known_)
+        offset_ = majority_value(std::span(offsets.data(), count), count);
+}
+
+std::int64_t fence_clock::ms(core::time_point now) const noexcept
+{
+    return std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch() + offset_).count();
+}
+
+std::uint64_t fence_clock::ballot(core::time_point now) const noexcept
+{
+    using eighths = std::chrono::duration<std::int64_t, std::ratio<1, 1000 * ballots_in_ms>>;
+    const auto since_epoch = std::chrono::floor<eighths>(now.time_since_epoch() + offset_).count();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(since_epoch, 1));
 }
 
 } // namespace holdfast::redis

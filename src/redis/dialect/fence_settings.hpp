@@ -6,16 +6,16 @@ namespace holdfast::redis {
 
 // The settings of fenced mode, from `fencing_options`.
 struct fence_settings {
-    core::duration quarantine{};       // of a node that may have forgotten something
-    core::duration ahead{};            // how far ahead of its own clock a node lets a token be
-    core::duration counter_lifetime{}; // since it was last used; 0: for ever
-    bool first_deployment = false;     // a node without a record is new
-    bool trusted_persistence = false;  // a node with a record forgets nothing
+    core::duration quarantine{};      // of a node that may have forgotten something
+    core::duration ahead{};           // no client sends a ballot further ahead of the clocks
+    bool first_deployment = false;    // a node without a record is new
+    bool trusted_persistence = false; // a node with a record forgets nothing
 
-    // No node stores a token that is further ahead of its own clock than this. A node that has lost
-    // its counters begins at its clock plus a quarantine, which is then beyond everything that it
-    // has stored. That holds even if the clock was set back in between by less than this.
-    core::duration furthest() const noexcept { return quarantine / 2; }
+    // A node that has forgotten its ballots accepts those from its clock plus a quarantine on.
+    // Until then each lease must have ended that was granted before, whatever its ballot: ballots
+    // are at most `ahead` beyond the clock that the client knows, which differs by less than
+    // `ahead` from that of the node.
+    core::duration longest_ttl() const noexcept { return quarantine - 2 * ahead; }
 };
 
 } // namespace holdfast::redis

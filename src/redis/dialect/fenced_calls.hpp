@@ -1,75 +1,41 @@
 #pragma once
 
-#include "redis/claim/claim.hpp"
 #include "redis/dialect/fence_settings.hpp"
 #include "redis/dialect/key_names.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace holdfast::redis {
 
-// The encoded requests of fenced mode that plain mode does not have, or has in another form: see
-// fence_scripts.hpp.
+// The encoded requests that only fenced mode has: see fence_scripts.hpp. Each stays valid until the
+// next one.
 class fenced_calls {
 public:
     // `key_prefix`: of every key.
     explicit fenced_calls(const fence_settings& settings, std::string_view key_prefix = {});
 
-    // The names of fenced mode.
-    static key_names names(std::string_view key_prefix = {});
-    // The counter of a resource.
-    static std::string counter_of(std::string_view key_prefix, std::string_view resource);
-    // From the name of a lock, that of its counter.
-    void name_counter(std::string& out, std::string_view lock) const;
-    // The record of a node.
+    // The names of the keys of locks in fenced mode.
+    static key_forms names(std::string_view key_prefix = {});
+    // The key of the registers, and the register of a lock: `hash` is that of the lock's key.
+    static std::string registers_of(std::string_view key_prefix);
+    static std::size_t register_of(std::uint64_t hash) noexcept;
+
     const std::string& record() const noexcept { return record_; }
+    const std::string& registers() const noexcept { return registers_; }
 
-    // What every request for a lock contains. `floor`: the least token wanted; `block`: how many.
-    struct wanted {
-        std::string_view lock, token;
-        core::duration ttl{};
-        std::uint64_t floor = 0, block = 1;
-        bool by_text = false;
-    };
-
-    // To several nodes: first the part that is the same for all, then the rest for each.
-    void begin_ask(std::string& out, const wanted& w);
-    void end_ask(std::string& out, std::string_view run_id) const;
-
-    // For a lock that was handed off to us.
-    void confirm(std::string& out, const wanted& w, std::string_view run_id);
-
-    struct place {
-        std::string_view name; // see scripts.hpp
-        core::duration queue_ttl{}, hand_over_ttl{};
-        bool again = false; // we are in the queue already
-    };
-    void enqueue(std::string& out, const wanted& w, std::string_view run_id, const place& p);
-
-    // Grants nothing: asks whether the node would grant, and for its clock. If the node may have
-    // forgotten something, its quarantine begins with this request at the latest.
-    void probe(std::string& out, std::string_view run_id);
-
-    void write_back(
-        std::string& out, const claim& c, const token_round::write_back& r, bool by_text);
-
-    // The head of a renewal of so many claims; then the keys of each, then the arguments of each.
-    void begin_renew(std::string& out, std::size_t claims, bool by_text) const;
-    void renew_keys(std::string& out, const claim& c);
-    void renew_limits(std::string& out) const;
-    static void renew_arguments(std::string& out, const claim& c);
+    // `clock_ms`: our estimate of the time at the nodes.
+    std::string_view open(std::string_view run_id, std::int64_t clock_ms);
+    std::string_view read_record();
+    std::string_view time();
+    std::string_view ballot(std::uint64_t hash, std::uint64_t ballot);
+    std::string_view largest_ballot(std::uint64_t hash);
 
 private:
-    void begin_acquire(std::string& out, std::string_view mode, const wanted& w, std::size_t more);
-    void append_node(std::string& out, std::string_view run_id) const;
-
-    std::string agreed_, quarantine_, ahead_, furthest_, lifetime_, trust_;
-    std::string lock_prefix_, counter_prefix_, record_;
-    key_names names_;
-    std::string name_; // of the key that is being encoded
-    std::size_t shared_ = 0;
+    const std::string quarantine_, agreed_, trust_, record_, registers_;
+    std::string command_;
 };
 
 } // namespace holdfast::redis

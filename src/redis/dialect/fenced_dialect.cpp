@@ -1,35 +1,58 @@
 #include "redis/dialect/fenced_dialect.hpp"
 
 #include "redis/node/fence_scripts.hpp"
-#include "redis/node/script_call.hpp"
-#include "redis/node/scripts.hpp"
-#include "resp/command.hpp"
+#include "resp/number.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace holdfast::redis {
 
 using core::time_point;
 
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often the clock of a node is asked for, while locks are acquired and while none are.
+constexpr core::duration busy_interval = 1s, idle_interval = 30s;
+
+// A node that could not be opened is tried again after this, if a lock is wanted.
+constexpr core::duration open_interval = 500ms;
+
+// A resource that changes hands at once was granted by another client's clock just before.
+constexpr std::uint64_t margin_of_turn = ballots_in_ms;
+
+// Resources that share a number use larger ballots than they need.
+constexpr std::size_t remembered = 4096;
+
+std::int64_t microseconds_in(reply answer)
+{
+    std::int64_t seconds = 0, microseconds = 0;
+    if (answer.size() != 3 || !resp::parse_integer(answer[1].text, seconds) ||
+        !resp::parse_integer(answer[2].text, microseconds) || seconds < 0 ||
+        seconds > std::numeric_limits<std::int64_t>::max() / 2'000'000)
+        return -1;
+    return seconds * 1'000'000 + microseconds;
+}
+
+} // namespace
+
 fenced_dialect::fenced_dialect(std::string channel, const fence_settings& settings,
     node_pool& nodes, std::string_view key_prefix)
-    : dialect(fenced_calls::names(key_prefix), std::move(channel)),
+    : dialect(key_names(fenced_calls::names(key_prefix)), std::move(channel)),
       settings_(settings),
       nodes_(nodes),
       calls_(settings, key_prefix),
-      clock_(settings.ahead, settings.furthest())
+      clock_(settings.ahead),
+      used_(remembered)
 {}
 
-void fenced_dialect::begin(claim& c, time_point now)
+std::optional<std::uint64_t> fenced_dialect::token_of(claim& c)
 {
-    c.round.begin_fence(
-        c.keys.size(), supply_.block(c.hash, clock_.floor(now), c.params.others_follow));
-}
-
-std::optional<std::uint64_t> fenced_dialect::token_of(const claim& c)
-{
-    supply_.published(c.hash, c.round.last_token());
-    return c.round.tokens().token();
+    c.round.ballots().publish();
+    return c.round.ballots().published() * tokens_in_ballot;
 }
 
 // The quarantine of a restarted node begins now, not when the first lock is wanted. And a client
@@ -37,192 +60,217 @@ std::optional<std::uint64_t> fenced_dialect::token_of(const claim& c)
 void fenced_dialect::on_ready(std::size_t node, time_point now)
 {
     const server_info& server = nodes_[node].server();
-    clock_.note(node, server.clock_ms, server.clock_asked, now);
+    members_[node] = {};
     nodes_.set_quarantine(node, core::long_ago);
-    calls_.probe(command_, server.run_id);
-    nodes_.send(node, command_, {.kind = request_kind::probe, .sent = now});
+    note_clock(node, server.clock_us, server.clock_asked, now);
+    open(node, now);
     ask_for_record(node, now);
+    sample_clock(node, now); // the greeting took long
+    clocks_due_ = std::min(clocks_due_, now + idle_interval);
+}
+
+void fenced_dialect::on_down(std::size_t node) noexcept
+{
+    members_[node] = {};
+    clock_.forget(node);
+}
+
+void fenced_dialect::wake(time_point now)
+{
+    if (now < clocks_due_)
+        return;
+    clocks_due_ = core::never;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!nodes_.is_ready(i))
+            continue;
+        sample_clock(i, now);
+        clocks_due_ = now + idle_interval;
+    }
+}
+
+void fenced_dialect::open(std::size_t node, time_point now)
+{
+    members_[node].opening = true;
+    members_[node].asked = now;
+    const std::int64_t clock = clock_.is_known() ? clock_.ms(now) : 0;
+    nodes_.send(node, calls_.open(nodes_[node].server().run_id, clock),
+        {.kind = request_kind::open, .sent = now});
 }
 
 void fenced_dialect::ask_for_record(std::size_t node, time_point now)
 {
-    command_.clear();
-    resp::append_command(command_, {"GET", calls_.record()});
-    nodes_.send(node, command_, {.kind = request_kind::record, .sent = now});
+    nodes_.send(node, calls_.read_record(), {.kind = request_kind::record, .sent = now});
+}
+
+void fenced_dialect::sample_clock(std::size_t node, time_point now)
+{
+    members_[node].clock_asked = now;
+    nodes_.send(node, calls_.time(), {.kind = request_kind::time, .sent = now});
+}
+
+void fenced_dialect::note_clock(
+    std::size_t node, std::int64_t us, time_point asked, time_point heard)
+{
+    if (us >= 0 && clock_.note(node, us, asked, heard))
+        nodes_[node].health().on_clock_jump();
+}
+
+void fenced_dialect::note_trouble(
+    std::size_t node, claim* c, fence_trouble trouble, std::int64_t left, std::string_view key)
+{
+    if (c != nullptr)
+        c->round.fence().troubles[node] = trouble;
+    nodes_[node].health().note_trouble(failure_of(trouble, left, key));
 }
 
 void fenced_dialect::on_reply(std::size_t node, const request& r, reply answer, time_point now)
 {
-    if (r.kind == request_kind::probe) {
-        hear(node, r, answer, nullptr, now);
+    node_health& health = nodes_[node].health();
+    switch (r.kind) {
+    case request_kind::open:
+        return on_opened(node, answer, now);
+    case request_kind::time:
+        return note_clock(node, microseconds_in(answer), r.sent, now);
+    default: // the record
+        if (members_[node].trouble == fence_trouble::settings)
+            health.note_trouble(disagreement(settings_, answer.front().text));
+    }
+}
+
+void fenced_dialect::on_opened(std::size_t node, reply answer, time_point now)
+{
+    member& m = members_[node];
+    m.opening = m.opened = false;
+    m.trouble = fence_trouble::none;
+    const auto is_integer = [](const resp::value& v) {
+        return v.kind == resp::value_kind::integer;
+    };
+    if (answer.front().kind == resp::value_kind::error) {
+        m.why = trouble_in(answer);
+        if (m.why == errc::key_conflict)
+            m.trouble = fence_trouble::conflict;
+    } else if (answer.size() != 3 || !is_integer(answer[1]) || !is_integer(answer[2])) {
+        m.why = errc::protocol_error;
+        return nodes_.fail(node, now);
+    } else if (answer[1].integer == open_status::disagreed) {
+        m.trouble = fence_trouble::settings;
+    } else if (answer[1].integer < 0) {
+        m.trouble = fence_trouble::conflict;
+    } else {
+        constexpr std::int64_t longest = std::int64_t{3650} * 24 * 3600 * 1000;
+        const std::chrono::milliseconds left(std::min(answer[1].integer, longest));
+        m.opened = true;
+        m.why = {};
+        nodes_.set_quarantine(node, core::later(now, left));
+        if (left == 0ms)
+            nodes_[node].health().note_trouble({});
+        else
+            note_trouble(node, nullptr, fence_trouble::quarantine, left.count(), {});
         return;
     }
-    node_health& health = nodes_[node].health();
-    if (health.trouble().code == errc::misconfigured_node)
-        health.note_trouble(disagreement(settings_, answer.front().text));
-}
-
-fenced_calls::wanted fenced_dialect::wanted_by(
-    const claim& c, bool by_text, time_point now) const noexcept
-{
-    return {.lock = c.lock,
-        .token = c.token.view(),
-        .ttl = c.params.ttl,
-        .floor = supply_.floor(c.hash, clock_.floor(now)),
-        .block = c.round.block(),
-        .by_text = by_text};
-}
-
-// Each request for a token tells the node the run_id that it had when it greeted us.
-void fenced_dialect::begin_acquire(const claim& c, bool by_text, time_point now)
-{
-    calls_.begin_ask(command_, wanted_by(c, by_text, now));
-}
-
-std::string_view fenced_dialect::acquire_at(std::size_t node)
-{
-    calls_.end_ask(command_, nodes_[node].server().run_id);
-    return command_;
-}
-
-std::string_view fenced_dialect::confirm(
-    const claim& c, std::size_t node, bool by_text, time_point now)
-{
-    calls_.confirm(command_, wanted_by(c, by_text, now), nodes_[node].server().run_id);
-    return command_;
-}
-
-std::string_view fenced_dialect::enqueue(
-    const claim& c, std::string_view place, bool by_text, time_point now)
-{
-    calls_.enqueue(command_, wanted_by(c, by_text, now), nodes_[c.queue.node].server().run_id,
-        {.name = place,
-            .queue_ttl = queue_ttl,
-            .hand_over_ttl = std::min(hand_over_ttl, c.params.ttl),
-            .again = c.keys[c.queue.node].queued});
-    return command_;
-}
-
-std::string_view fenced_dialect::renew(std::span<const claim* const> claims, bool by_text)
-{
-    command_.clear();
-    calls_.begin_renew(command_, claims.size(), by_text);
-    for (const claim* const each : claims)
-        calls_.renew_keys(command_, *each);
-    calls_.renew_limits(command_);
-    for (const claim* const each : claims)
-        fenced_calls::renew_arguments(command_, *each);
-    return command_;
-}
-
-std::string_view fenced_dialect::write_back(
-    const claim& c, const token_round::write_back& w, bool by_text)
-{
-    calls_.write_back(command_, c, w, by_text);
-    return command_;
-}
-
-// Whether a majority can store what a node has granted, and the node's own clock permits it. If
-// not, that node alone would lead the other nodes astray.
-bool fenced_dialect::is_storable(
-    const fence_answer& granted, std::uint64_t block, time_point now) const noexcept
-{
-    const auto last = static_cast<std::int64_t>((granted.start + block - 1) / tokens_in_ms);
-    return last - in_ms(settings_.furthest()) <= granted.clock && last <= clock_.storable(now);
-}
-
-// How far a node's own clock is ahead of the others is no measure of how many tokens were taken.
-void fenced_dialect::note_stored(const claim& c, const fence_answer& granted, time_point now)
-{
-    const std::int64_t clock = std::max<std::int64_t>(granted.clock, 0);
-    const std::int64_t ahead = std::max<std::int64_t>(clock - clock_.floor(now), 0);
-    const std::uint64_t last = granted.start + c.round.block() - 1;
-    const std::uint64_t its_own = static_cast<std::uint64_t>(ahead) * tokens_in_ms;
-    supply_.stored(c.hash, last - std::min(last, its_own));
-}
-
-// Records what an answer to the acquire script says about its node, for every kind of request.
-fence_answer fenced_dialect::hear(
-    std::size_t node, const request& r, reply answer, claim* c, time_point now)
-{
-    fence_answer a = read_fence_answer(answer);
-    if (a.clock >= 0 && clock_.note(node, a.clock, r.sent, now))
-        nodes_[node].health().on_clock_jump();
-    if (a.trouble == fence_trouble::ahead && a.left > in_ms(settings_.quarantine))
-        a.trouble = fence_trouble::far_ahead;
-    if (c != nullptr && a.said == vote::granted && !is_storable(a, c->round.block(), now))
-        a.trouble = fence_trouble::fast_clock;
-    else if (c != nullptr && a.said == vote::granted)
-        note_stored(*c, a, now);
-    node_health& health = nodes_[node].health();
-    if (a.said == vote::granted || a.said == vote::refused) {
-        nodes_.set_quarantine(node, core::long_ago);
-        health.note_trouble({});
-    }
-    if (a.trouble == fence_trouble::quarantine)
-        nodes_.set_quarantine(node, core::later(now, std::chrono::milliseconds(a.left)));
-    if (a.trouble == fence_trouble::settings) {
-        on_disagreement(node, r, now);
-    } else if (a.trouble != fence_trouble::none) {
-        const std::string_view lock =
-            c != nullptr ? std::string_view(c->lock) : names().lock_of({});
-        calls_.name_counter(counter_, lock);
-        health.note_trouble(failure_of(a, lock, counter_, calls_.record()));
-    }
-    return a;
-}
-
-void fenced_dialect::on_disagreement(std::size_t node, const request& r, time_point now)
-{
-    node_health& health = nodes_[node].health();
-    if (health.trouble().code == meaning_of(fence_trouble::settings))
-        return;
-    if (r.kind != request_kind::probe) // a probe is followed by it anyway
+    if (m.trouble == fence_trouble::none)
+        return; // the session tells of the error
+    m.why = meaning_of(m.trouble);
+    if (m.trouble == fence_trouble::settings) {
+        nodes_[node].health().note_trouble(disagreement(settings_, {}));
         ask_for_record(node, now);
-    health.note_trouble(disagreement(settings_, {}));
+    } else {
+        note_trouble(node, nullptr, m.trouble, 0, calls_.record());
+    }
 }
 
-ballot fenced_dialect::read_ballot(
-    std::size_t node, const request& r, reply answer, claim* c, time_point now)
+bool fenced_dialect::in_quarantine(std::size_t node, claim& c, time_point now)
 {
-    const fence_answer a = hear(node, r, answer, c, now);
-    if (c != nullptr)
-        c->round.note_trouble(node, a.trouble);
-    const bool troubled = a.trouble != fence_trouble::none;
-    return {.said = a.said,
-        .why = troubled ? meaning_of(a.trouble) : trouble_in(answer),
-        .start = a.start};
+    if (!nodes_.in_quarantine(node, now))
+        return false;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(nodes_.quarantine_end(node) - now);
+    note_trouble(node, &c, fence_trouble::quarantine, left.count(), {});
+    return true;
 }
 
-place_answer fenced_dialect::read_place(
-    std::size_t node, const request& r, reply answer, claim* c, time_point now)
+errc fenced_dialect::refuses(std::size_t node, claim& c, time_point now)
 {
-    using meaning = place_answer::meaning;
-    const fence_answer a = hear(node, r, answer, c, now);
-    if (a.said == vote::unknown)
-        return {.said = meaning::broken};
-    if (c != nullptr && c->stage == claim_stage::queued && c->queue.node == node)
-        c->round.note_trouble(node, a.trouble);
-    if (a.said == vote::granted)
-        return {.said = meaning::granted, .start = a.start};
-    if (a.said == vote::refused)
-        return {.said = meaning::waits, .left = a.left};
-    return {.said = meaning::refused};
+    if (in_quarantine(node, c, now))
+        return errc::fencing_unavailable;
+    const member& m = members_[node];
+    if (m.opened || m.opening)
+        return {};
+    c.round.fence().troubles[node] = m.trouble;
+    if (now - m.asked >= open_interval)
+        open(node, now);
+    return m.why != errc{} ? m.why : errc::fencing_unavailable;
 }
 
-write_back_answer fenced_dialect::read_write_back(std::size_t node, reply answer, claim& c)
+// Ballots follow the clocks of the nodes. They are never further ahead than is permitted: a node
+// that has lost its registers relies on that.
+bool fenced_dialect::choose_ballot(claim& c, time_point now)
+{
+    if (!clock_.is_known())
+        return false;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_.is_ready(i) && now - members_[i].clock_asked >= busy_interval)
+            sample_clock(i, now);
+    }
+    ballot_round& round = c.round.ballots();
+    std::uint64_t& used = used_[c.hash % remembered];
+    const std::uint64_t clock = clock_.ballot(now);
+    const auto ahead = static_cast<std::uint64_t>(settings_.ahead / (1ms / ballots_in_ms));
+    const std::uint64_t k = std::max({clock + (c.queue.handed_over ? margin_of_turn : 0), used + 1,
+        round.ballot() + 1, c.round.fence().largest + 1});
+    if (k > clock + ahead)
+        return false;
+    used = k;
+    round.propose(k);
+    return true;
+}
+
+dialect::ballot_reply fenced_dialect::read_ballot(
+    std::size_t node, reply answer, claim* c, time_point now)
 {
     const resp::value& v = answer.front();
+    if (v.kind == resp::value_kind::error)
+        return {.why = trouble_in(answer)};
     if (v.kind != resp::value_kind::integer)
-        return write_back_answer::unknown;
-    if (v.integer == 1)
-        return write_back_answer::ok;
-    if (v.integer != -1)
-        return write_back_answer::lost;
-    c.round.note_trouble(node, fence_trouble::slow_clock);
-    nodes_[node].health().note_trouble(
-        failure_of({.trouble = fence_trouble::slow_clock}, {}, {}, {}));
-    return write_back_answer::denied;
+        return {.broken = true};
+    if (c == nullptr)
+        return {};
+    if (const errc why = refuses(node, *c, now); why != errc{})
+        return {.why = why};
+    if (v.integer != 1)
+        return {.said = ballot_answer::refused};
+    nodes_[node].health().note_trouble({});
+    return {.said = ballot_answer::accepted};
+}
+
+errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time_point now)
+{
+    const resp::value& v = answer.front();
+    if (v.kind == resp::value_kind::error)
+        return trouble_in(answer);
+    if (v.kind == resp::value_kind::null) { // it has lost its registers
+        if (!members_[node].opening)
+            open(node, now);
+        return errc::fencing_unavailable;
+    }
+    double largest = 0;
+    const auto [end, error] =
+        std::from_chars(v.text.data(), v.text.data() + v.text.size(), largest);
+    if (error != std::errc() || !(largest >= 0 && largest < 9e15))
+        return errc::fencing_unavailable;
+    const auto ballot = static_cast<std::uint64_t>(std::ceil(largest));
+    const std::int64_t over = clock_.is_known()
+                                  ? static_cast<std::int64_t>(ballot / ballots_in_ms) + 1 -
+                                        clock_.ms(now) - in_ms(settings_.ahead)
+                                  : 1;
+    if (over > 0) {
+        note_trouble(node, &c,
+            over > in_ms(settings_.quarantine) ? fence_trouble::far_ahead : fence_trouble::ahead,
+            over, calls_.registers());
+        return errc::fencing_unavailable;
+    }
+    c.round.fence().largest = std::max(c.round.fence().largest, ballot);
+    return {};
 }
 
 } // namespace holdfast::redis

@@ -5,6 +5,7 @@
 #include "redis/dialect/fenced_calls.hpp"
 #include "redis/inspection/scripts_of_inspection.hpp"
 #include "redis/node/script_call.hpp"
+#include "redis/quorum/rendezvous.hpp"
 
 #include <holdfast/resource.hpp>
 
@@ -37,9 +38,11 @@ std::string_view inspection_calls::view(std::string_view resource)
             command_, {"EVAL", view_script, "2", lock, queue, last.view(), longest.view()});
         return command_;
     }
-    const std::string counter = fenced_calls::counter_of(settings_.key_prefix, resource);
-    resp::append_command(
-        command_, {"EVAL", view_script, "3", lock, queue, counter, last.view(), longest.view()});
+    const std::string registers = fenced_calls::registers_of(settings_.key_prefix);
+    const resp::decimal its_own(
+        static_cast<std::int64_t>(fenced_calls::register_of(hash_of(lock))));
+    resp::append_command(command_, {"EVAL", view_script, "3", lock, queue, registers, last.view(),
+                                       longest.view(), its_own.view()});
     return command_;
 }
 

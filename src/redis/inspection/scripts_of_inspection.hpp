@@ -13,9 +13,11 @@ namespace holdfast::redis {
 inline constexpr std::size_t most_waiters = 1'000;
 inline constexpr std::size_t longest_value = 512;
 
-// KEYS[1]: the lock; KEYS[2]: its queue; KEYS[3], in fenced mode: its counter. ARGV[1]: the index
-// of the last waiter that is wanted; ARGV[2]: the longest value of a lock. Returns 0: no key; 1: a
-// value; 2: other data; then the value, its ttl as PTTL has it, the counter or an empty string, the
+// KEYS[1]: the lock; KEYS[2]: its queue; KEYS[3], in fenced mode: the registers. ARGV[1]: the
+// index of the last waiter that is wanted; ARGV[2]: the longest value of a lock; ARGV[3], in fenced
+// mode: the lock's register. Returns 0: no key; 1: a
+// value; 2: other data; then the value, its ttl as PTTL has it, the largest ballot or an empty
+// string, the
 // length of the queue, and the owner tokens of those in it. What the user may not read of the queue
 // is left out.
 inline constexpr std::string_view view_script =
@@ -26,8 +28,8 @@ inline constexpr std::string_view view_script =
     "if string.sub(v.err,1,9)~='WRONGTYPE' then return v end v,is='',2 "
     "elseif #v>tonumber(ARGV[2]) then v,is='',2 end "
     "local r={is,v,redis.call('pttl',l),'',0} "
-    "if c then local f=redis.pcall('get',c) "
-    "if type(f)=='string' then r[4]=string.sub(f,1,20) end end "
+    "if c then local f=redis.pcall('zscore',c,ARGV[3]) "
+    "if type(f)=='string' then r[4]=string.format('%.0f',tonumber(f) or 0) end end "
     "local e=redis.pcall('zrange',q,0,ARGV[1]) "
     "if not e.err then "
     "local n=redis.pcall('zcard',q) "

@@ -2,6 +2,7 @@
 
 #include "core/owner_token.hpp"
 #include "redis/inspection/scripts_of_inspection.hpp"
+#include "redis/node/fence_scripts.hpp"
 #include "redis/quorum/majority.hpp"
 #include "resp/number.hpp"
 
@@ -90,8 +91,8 @@ std::optional<sighting> read_view(reply answer)
     if (s.is == kind::value)
         s.key = {true, std::string(answer[2].text), answer[3].integer};
     std::int64_t fence = 0;
-    if (resp::parse_integer(answer[4].text, fence) && fence >= 0)
-        s.fence = static_cast<std::uint64_t>(fence);
+    if (resp::parse_integer(answer[4].text, fence) && fence >= 0 && fence < (std::int64_t{1} << 46))
+        s.fence = (static_cast<std::uint64_t>(fence) + 1) * tokens_in_ballot - 1;
     for (const resp::value& each : answer.subspan(head_of_view)) {
         if (!is_text(each))
             return std::nullopt;

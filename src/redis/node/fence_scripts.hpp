@@ -8,22 +8,22 @@
 
 namespace holdfast::redis {
 
-// Fenced mode at a node. The key of a lock is `hf:l:` and the resource, its queue `hf:q:`; `hf:n` is
-// the record of the node, and `hf:f` its registers. The prefixes are fixed, so no resource can be
-// named like a key of another one. The locks and queues use the scripts of plain mode.
+// Fenced mode at a node. The key of a lock is `hf:l:` and the resource, its queue `hf:q:`; `hf:n`
+// is the record of the node, and `hf:f` its registers. The prefixes are fixed, so no resource can
+// be named like a key of another one. The locks and queues use the scripts of plain mode.
 //
 // The registers are a sorted set. A member is the number of a register, and its score the largest
-// ballot that the register has accepted; see ballot_round.hpp. The resources share them by a hash of
-// their names. Ballots are sent with `ZADD hf:f XX GT CH <ballot> <register>`: 1 if it is accepted.
-// Without registers each ballot is refused, as after FLUSHALL. Needs Redis 6.2.
+// ballot that the register has accepted; see ballot_round.hpp. The resources share them by a hash
+// of their names. Ballots are sent with `ZADD hf:f XX GT CH <ballot> <register>`: 1 if it is
+// accepted. Without registers each ballot is refused, as after FLUSHALL. Needs Redis 6.2.
 //
-// A node that has lost its registers begins beyond all that it may have forgotten: at its clock plus
-// a quarantine. No client sends a ballot that is further ahead of the clock of the nodes than
+// A node that has lost its registers begins beyond all that it may have forgotten: at its clock
+// plus a quarantine. No client sends a ballot that is further ahead of the clock of the nodes than
 // `ahead`. So such a node accepts no ballot until each lease that it may have forgotten has ended.
 
 // A ballot is a number of eighths of a millisecond since the epoch. A token is a ballot times
-// `tokens_in_ballot`, plus a place: one for each holder that a lease has in one process. Tokens stay
-// below 2^53, which numbers in Lua hold exactly.
+// `tokens_in_ballot`, plus a place: one for each holder that a lease has in one process. Tokens
+// stay below 2^53, which numbers in Lua hold exactly.
 inline constexpr std::int64_t ballots_in_ms = 8;
 inline constexpr std::uint64_t tokens_in_ballot = 128;
 inline constexpr std::size_t registers = 16'384;

@@ -99,22 +99,17 @@ void handshake::continue_from(step first, std::string& out)
     resp::append_command(out, {"INFO", "memory"});
     expect(step::memory_info);
     load(release_script, step::release, out);
+    load(renew_script, step::renew, out);
     if (settings_->fenced) {
-        load(fenced_renew_script, step::fenced_renew, out);
-        load(fenced_acquire_script, step::fenced_acquire, out);
-        load(write_back_script, step::write_back, out);
         resp::append_command(out, {"TIME"});
         expect(step::time);
-    } else {
-        load(renew_script, step::renew, out);
     }
     load(pass_on_script, step::pass_on, out);
     if (!settings_->unused_key.empty())
         try_commands(out);
     if (first != step::auth &&
         !settings_->channel.empty()) { // RESP3: no reply is mistaken for a push
-        if (!settings_->fenced)
-            load(enqueue_script, step::enqueue, out);
+        load(enqueue_script, step::enqueue, out);
         resp::append_command(out, {"CLIENT", "TRACKING", "ON", "OPTIN"});
         expect(step::tracking);
         resp::append_command(out, {"SUBSCRIBE", settings_->channel});
@@ -145,6 +140,12 @@ void handshake::try_commands(std::string& out)
     expect(step::try_evalsha);
     resp::append_command(out, {"EVAL", release_script.text, "1", key, ""});
     expect(step::try_eval);
+    if (!settings_->fenced)
+        return;
+    resp::append_command(out, {"ZADD", key, "XX", "GT", "CH", "1", "0"});
+    expect(step::try_ballot);
+    resp::append_command(out, {"ZSCORE", key, "0"});
+    expect(step::try_largest);
 }
 
 handshake::outcome handshake::on_reply(reply answer, core::time_point now, std::string& out)
@@ -178,15 +179,6 @@ handshake::outcome handshake::on_reply(reply answer, core::time_point now, std::
     case step::enqueue:
         result = on_script(answer, enqueue_script.digest);
         break;
-    case step::fenced_acquire:
-        result = on_script(answer, fenced_acquire_script.digest);
-        break;
-    case step::fenced_renew:
-        result = on_script(answer, fenced_renew_script.digest);
-        break;
-    case step::write_back:
-        result = on_script(answer, write_back_script.digest);
-        break;
     case step::time:
         result = on_time(answer);
         break;
@@ -204,6 +196,12 @@ handshake::outcome handshake::on_reply(reply answer, core::time_point now, std::
         break;
     case step::try_eval:
         result = on_try(answer, "EVAL");
+        break;
+    case step::try_ballot:
+        result = on_try_ballot(answer);
+        break;
+    case step::try_largest:
+        result = on_try(answer, "ZSCORE");
         break;
     case step::tracking:
         server_.tracks = !is_error(answer);
@@ -332,9 +330,9 @@ handshake::outcome handshake::on_time(reply answer)
     std::int64_t seconds = 0, microseconds = 0;
     if (answer.size() != 3 || !resp::parse_integer(answer[1].text, seconds) ||
         !resp::parse_integer(answer[2].text, microseconds) || seconds < 0 ||
-        seconds > std::numeric_limits<std::int64_t>::max() / 2000)
+        seconds > std::numeric_limits<std::int64_t>::max() / 2'000'000)
         return fail(errc::protocol_error, "the answer to TIME is not a time");
-    server_.clock_ms = seconds * 1000 + microseconds / 1000;
+    server_.clock_us = seconds * 1'000'000 + microseconds;
     return outcome::going_on;
 }
 
@@ -362,6 +360,13 @@ handshake::outcome handshake::on_try(reply answer, std::string_view command)
         return outcome::going_on;
     return fail(errc::permission_denied,
         "a lease needs " + std::string(command) + ": " + without_secrets(text).text);
+}
+
+handshake::outcome handshake::on_try_ballot(reply answer)
+{
+    if (is_error(answer) && answer.front().text.starts_with("ERR syntax"))
+        return fail(errc::misconfigured_node, "fencing needs ZADD with GT: Redis 6.2 or later");
+    return on_try(answer, "ZADD");
 }
 
 failure handshake::without_secrets(std::string_view error_text) const

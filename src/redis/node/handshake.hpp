@@ -59,15 +59,14 @@ private:
         renew,
         pass_on,
         enqueue,
-        fenced_acquire,
-        fenced_renew,
-        write_back,
         time,
         try_get,
         try_del,
         try_pexpire,
         try_evalsha,
         try_eval,
+        try_ballot,
+        try_largest,
         tracking,
         subscribe
     };
@@ -83,6 +82,7 @@ private:
     outcome on_memory_info(reply answer);
     outcome on_time(reply answer);
     outcome on_script(reply answer, std::string_view digest);
+    outcome on_try_ballot(reply answer);
     outcome on_try(reply answer, std::string_view command);
     failure without_secrets(std::string_view error_text) const;
     outcome refuse_mode(std::string_view mode);

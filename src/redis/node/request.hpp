@@ -12,10 +12,11 @@ namespace holdfast::redis {
 
 // What a request asks of a node.
 enum class request_kind : std::uint8_t {
-    acquire,    // the lock, if it is free
-    confirm,    // the lock, if it was handed off to us
-    write_back, // stores the end of our block of tokens
-    repair,     // the lock, where the node has lost it
+    acquire, // the lock, if it is free
+    confirm, // the lock, if it was handed off to us
+    ballot,  // stores a ballot for a token
+    largest, // the largest ballot that it has accepted
+    repair,  // the lock, where the node has lost it
     renew,
     remove,   // deletes the lock
     hand_off, // deletes it, or hands it off to the next in the queue
@@ -30,7 +31,8 @@ enum class request_kind : std::uint8_t {
     tracked,
     type,      // of the key
     time_left, // of the key
-    probe,     // the state of a node of fenced mode
+    open,      // makes a node ready for fenced mode, and asks for its state
+    time,      // its clock
     record,    // the settings of other clients that it has recorded
     order,     // checks the order of replies: the session's own
     asking,    // the next request is for a slot on its way here: the session's own
@@ -63,6 +65,7 @@ struct request {
     request_kind kind{};
     bool by_text = false;    // the script is sent in full, because the node had forgotten it
     bool follows = false;    // another request of the same step, which the node has refused
+    std::uint8_t ballot = 0; // which one of the claim it is; or was the last one
     core::time_point sent{}; // when it was queued; later, when its last byte was sent
 };
 

@@ -13,8 +13,8 @@ struct server_info {
     std::uint64_t identity = 0; // of the server, independent of the address it was reached by
     bool keeps_queue = false;   // for us: it tells us when our turn has come
     bool tracks = false;        // it tells us, on request, once, when a key changes
-    // For a node of fenced mode: its clock, in ms since the epoch, and when it was asked for it.
-    std::int64_t clock_ms = 0;
+    // For a node of fenced mode: its clock, in us since the epoch, and when it was asked for it.
+    std::int64_t clock_us = 0;
     core::time_point clock_asked{};
 };
 

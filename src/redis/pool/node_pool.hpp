@@ -67,6 +67,10 @@ public:
     {
         quarantine_ends_[node] = until;
     }
+    core::time_point quarantine_end(std::size_t node) const noexcept
+    {
+        return quarantine_ends_[node];
+    }
     bool in_quarantine(std::size_t node, core::time_point now) const noexcept
     {
         return now < quarantine_ends_[node];

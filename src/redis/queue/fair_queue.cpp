@@ -80,7 +80,7 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
 {
     claim& c = claims_[id];
     const std::string place = dialect_.common().place_of(c, id);
-    nodes_.send(c.queue.node, dialect_.enqueue(c, place, by_text, now),
+    nodes_.send(c.queue.node, dialect_.common().enqueue(c, place, by_text),
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
     c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
     c.queue.asked();
@@ -150,7 +150,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     using meaning = place_answer::meaning;
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
-    const place_answer a = dialect_.read_place(node, r, answer, c, now);
+    const place_answer a = read_place_answer(answer);
     if (a.said == meaning::broken) {
         nodes_.fail(node, now); // this chooses another queue node
         return {};
@@ -160,7 +160,7 @@ fair_queue::outcome fair_queue::on_enqueued(
         return {};
     switch (a.said) {
     case meaning::granted:
-        return take_turn(id, r.sent, a.start, now);
+        return take_turn(id, r.sent);
     case meaning::waits:
         return wait(id, a.left, now);
     case meaning::window:
@@ -172,15 +172,14 @@ fair_queue::outcome fair_queue::on_enqueued(
 }
 
 // The queue node has granted the request that was sent at `asked`.
-fair_queue::outcome fair_queue::take_turn(
-    claim_id id, time_point asked, std::uint64_t start, time_point)
+fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked)
 {
     claim& c = claims_[id];
     if (!c.queue.has_waited)
         hints_.note_free(c.hash);
     c.sent(c.queue.node, asked);
     c.keys.answered(c.queue.node);
-    c.granted(c.queue.node, asked, start);
+    c.granted(c.queue.node, asked);
     nodes_.unfit().forget_stale(c.hash, c.queue.node);
     nodes_.note_end(c.queue.node, c.lock, true);
     c.keys[c.queue.node].queued = false;

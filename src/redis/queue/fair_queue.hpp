@@ -84,8 +84,7 @@ private:
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
     outcome stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
-    outcome take_turn(
-        core::claim_id id, core::time_point asked, std::uint64_t start, core::time_point now);
+    outcome take_turn(core::claim_id id, core::time_point asked);
     outcome judge_owners(core::claim_id id, core::time_point now);
     void distrust_minority(const claim& c, const owner_survey& owners, core::time_point now);
     void send(std::size_t node, std::string_view command, request_kind kind, core::claim_id id,

@@ -7,21 +7,20 @@ namespace holdfast::redis {
 ballot_round::ballot_round(std::size_t nodes, std::uint64_t ballot) noexcept
     : votes_(nodes),
       ballot_(ballot),
-      size_(static_cast<std::uint8_t>(nodes))
-{
-    assert(ballot >= 1);
-}
+      size_(static_cast<std::uint8_t>(nodes)),
+      number_(ballot == 0 ? 0 : 1)
+{}
 
 bool ballot_round::counts(const node_state& n) const noexcept
 {
     const std::uint8_t least = published_ != 0 ? published_number_ : number_;
-    return n.has_key && n.state == ballot_state::accepted && n.number >= least;
+    return n.has_key && !n.excluded && n.state == ballot_state::accepted && n.number >= least;
 }
 
 // Whether it has to be sent the current ballot.
 bool ballot_round::is_due(const node_state& n) const noexcept
 {
-    return n.has_key && n.number < number_ && !counts(n);
+    return n.has_key && !n.excluded && n.number < number_ && !counts(n);
 }
 
 void ballot_round::ask_for_key(std::size_t node) noexcept
@@ -59,6 +58,14 @@ void ballot_round::lose_key(std::size_t node) noexcept
         return;
     nodes_[node].has_key = false;
     vote_is(node, vote::refused);
+}
+
+void ballot_round::exclude(std::size_t node) noexcept
+{
+    assert(node < size_);
+    nodes_[node].excluded = true;
+    if (votes_.of(node) == vote::pending || votes_.of(node) == vote::granted)
+        vote_is(node, vote::failed);
 }
 
 void ballot_round::send(std::size_t node) noexcept
@@ -132,7 +139,8 @@ void ballot_round::give_up() noexcept
 bool ballot_round::could_be_spare(std::size_t node) const noexcept
 {
     const node_state& n = nodes_[node];
-    return n.has_key && !counts(n) && n.state != ballot_state::sent && n.number == number_;
+    return n.has_key && !n.excluded && !counts(n) && n.state != ballot_state::sent &&
+           n.number == number_;
 }
 
 // The vote of a node that holds our key.
@@ -143,12 +151,14 @@ void ballot_round::judge(std::size_t node) noexcept
         return;
     if (counts(n))
         vote_is(node, vote::granted);
+    else if (n.excluded)
+        vote_is(node, vote::failed);
     else if (is_due(n))
         vote_is(node, vote::pending);
     else if (n.state == ballot_state::silent)
         vote_is(node, vote::unknown);
     else if (n.state == ballot_state::refused && (given_up_ || published_ != 0))
-        vote_is(node, vote::failed);
+        vote_is(node, vote::refused); // other clients have larger ballots
     else
         vote_is(node, vote::pending);
 }

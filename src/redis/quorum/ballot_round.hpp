@@ -23,8 +23,8 @@ enum class ballot_answer : std::uint8_t {
 // the same connection. A register accepts only larger and larger ballots. A node counts if it has
 // granted the key and its register has then accepted the current ballot of the attempt. The token
 // belongs to the ballot that a majority has accepted: two such majorities have a node in common, so
-// no other attempt completes with the same ballot, and an attempt that begins later completes with a
-// larger one.
+// no other attempt completes with the same ballot, and an attempt that begins later completes with
+// a larger one.
 //
 // Source: the first phase of Paxos (Lamport, "The part-time parliament", 1998), and the timestamps
 // of Attiya, Bar-Noy and Dolev ("Sharing memory robustly in message-passing systems", 1995).
@@ -42,8 +42,8 @@ class ballot_round {
 public:
     ballot_round() = default;
 
-    // Preconditions: 1 <= nodes <= max_nodes; ballot >= 1.
-    ballot_round(std::size_t nodes, std::uint64_t ballot) noexcept;
+    // Without a ballot, propose() must follow before send(). Precondition: 1 <= nodes <= max_nodes.
+    explicit ballot_round(std::size_t nodes, std::uint64_t ballot = 0) noexcept;
 
     // A request for the key is sent to the node.
     void ask_for_key(std::size_t node) noexcept;
@@ -55,12 +55,22 @@ public:
     // The node holds our key no longer. A node that counts remains in the votes.
     void lose_key(std::size_t node) noexcept;
 
-    // The current ballot, and its number among those of the attempt: 1, 2, …
+    // The node has answered, or it is known, that it does not count in this attempt, whatever it
+    // answers later.
+    void exclude(std::size_t node) noexcept;
+
+    // The current ballot, and its number among those of the attempt: 1, 2, …; 0 without one.
     std::uint64_t ballot() const noexcept { return ballot_; }
     std::uint8_t number() const noexcept { return number_; }
 
     // The current ballot is sent to the node, which has been asked for the key before.
     void send(std::size_t node) noexcept;
+    // Whether the node has been sent the current ballot, or one that does not count.
+    bool was_sent(std::size_t node) const noexcept
+    {
+        return nodes_[node].state != ballot_state::none && nodes_[node].number == number_;
+    }
+    bool is_current(std::uint8_t number) const noexcept { return number == number_; }
     // A node that holds our key and has to be sent the current ballot.
     std::optional<std::size_t> next() const noexcept;
     // The answer to the ballot with that number, however late.
@@ -71,7 +81,7 @@ public:
     // A larger one; next() then names the nodes. After publish(): a ballot for spare nodes. It goes
     // to nodes that hold our key and do not count. Precondition: larger than ballot().
     void propose(std::uint64_t ballot) noexcept;
-    // There will be no larger one: nodes that have refused the ballot are `failed`.
+    // There will be no larger one: nodes that have refused the ballot are `refused`.
     void give_up() noexcept;
 
     verdict judge() const noexcept { return votes_.judge(); }
@@ -100,7 +110,7 @@ public:
 private:
     enum class ballot_state : std::uint8_t { none, sent, accepted, refused, silent };
     struct node_state {
-        bool has_key = false;
+        bool has_key = false, excluded = false;
         ballot_state state = ballot_state::none;
         std::uint8_t number = 0; // of the last ballot that it was sent
     };
@@ -113,7 +123,7 @@ private:
     vote_round votes_;
     std::array<node_state, max_nodes> nodes_{};
     std::uint64_t ballot_ = 0, published_ = 0;
-    std::uint8_t size_ = 0, number_ = 1, published_number_ = 0;
+    std::uint8_t size_ = 0, number_ = 0, published_number_ = 0;
     bool given_up_ = false;
 };
 
