@@ -352,7 +352,7 @@ acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
         const vote v = c.round.votes().of(i);
         if (v == vote::granted || v == vote::refused)
             continue;
-        if (c.round.gives_no_token_for_now(i)) {
+        if (c.round.does_not_count_for_now(i)) {
             ++passing;
             continue;
         }

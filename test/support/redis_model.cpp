@@ -160,7 +160,7 @@ void redis_model::call::assign(std::string_view key, keyspace::iterator found,
     item& i = found->second;
     i.is = item::kind::string;
     i.value.assign(value);
-    i.members.clear();
+    i.members = {};
     i.expires_at = expires_at;
     server.changed(*found);
 }

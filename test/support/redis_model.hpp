@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/redis_model_sorted_set.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -29,7 +31,7 @@ public:
         kind is = kind::string;
         std::string value;                // of a string
         std::optional<time> expires_at{}; // expired as soon as the clock is past this
-        std::vector<std::pair<double, std::string>> members{}; // of a sorted set, in its order
+        sorted_set members{};             // of a sorted set
 
         bool operator==(const item&) const = default;
     };

@@ -79,8 +79,6 @@ struct redis_model::call {
     void zcard();
     void zscore();
     void members(const item& set, std::size_t first, std::size_t count, bool scores, bool pairs);
-    static bool has_member(const item& set, std::string_view name);
-    static bool put_member(item& set, double score, std::string_view name);
     void members_changed(keyspace::iterator set);
 
     // Scripts.

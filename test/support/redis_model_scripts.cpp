@@ -19,8 +19,7 @@ void redis_model::interpreter::learn_known()
 {
     for (const redis::script& s :
         {redis::release_script, redis::renew_script, redis::pass_on_script, redis::enqueue_script,
-            redis::fenced_acquire_script, redis::write_back_script, redis::fenced_renew_script,
-            redis::join_script, redis::owner_script})
+            redis::join_script, redis::owner_script, redis::open_script})
         learn(s.text, s.digest);
     // From the Redis manual. Other libraries use it for their locks. It fails where our script
     // replies "not ours".

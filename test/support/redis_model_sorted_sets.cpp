@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace holdfast::test {
 
@@ -15,8 +17,23 @@ using resp_text::syntax;
 using resp_text::unknown_option;
 using resp_text::wrong_type;
 
+// A number without blanks or signs, which needs no copy.
+std::optional<double> plain_number(std::string_view word)
+{
+    constexpr std::size_t most_digits = 15; // each such number is exact
+    std::int64_t n = 0;
+    if (word.empty() || word.size() > most_digits || word[0] < '0' || word[0] > '9')
+        return std::nullopt;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+    if (error != std::errc() || end != word.data() + word.size())
+        return std::nullopt;
+    return static_cast<double>(n);
+}
+
 std::optional<double> score_of(std::string_view word)
 {
+    if (const auto plain = plain_number(word))
+        return plain;
     const std::string text(word);
     char* end = nullptr;
     errno = 0;
@@ -28,33 +45,42 @@ std::optional<double> score_of(std::string_view word)
     return score + 0.0; // a small set does not keep the sign of zero
 }
 
+struct add_options {
+    bool nx = false, xx = false, gt = false, lt = false, ch = false;
+
+    // False if the word is no option.
+    bool take(std::string_view word)
+    {
+        const std::pair<std::string_view, bool*> all[] = {
+            {"nx", &nx}, {"xx", &xx}, {"gt", &gt}, {"lt", &lt}, {"ch", &ch}};
+        for (const auto& [name, chosen] : all) {
+            if (same(word, name))
+                return *chosen = true;
+        }
+        return false;
+    }
+
+    std::string_view conflict() const
+    {
+        if (nx && xx)
+            return "ERR XX and NX options at the same time are not compatible";
+        if (nx ? gt || lt : gt && lt)
+            return "ERR GT, LT, and/or NX options at the same time are not compatible";
+        return {};
+    }
+
+    bool skips(std::optional<double> old, double score) const
+    {
+        return old ? nx || (gt && score <= *old) || (lt && score >= *old) : xx;
+    }
+};
+
 bool is_sorted_set(const redis_model::item& i)
 {
     return i.is == redis_model::item::kind::sorted_set;
 }
 
 } // namespace
-
-// Returns false if it is a member with that score already.
-bool redis_model::call::put_member(item& set, double score, std::string_view name)
-{
-    auto& all = set.members;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.second == name; });
-    if (found != all.end() && found->first == score)
-        return false;
-    if (found != all.end())
-        all.erase(found);
-    std::pair<double, std::string> member(score, name);
-    all.insert(std::upper_bound(all.begin(), all.end(), member), std::move(member));
-    return true;
-}
-
-bool redis_model::call::has_member(const item& set, std::string_view name)
-{
-    return std::any_of(
-        set.members.begin(), set.members.end(), [&](const auto& m) { return m.second == name; });
-}
 
 // Deletes the sorted set if it is empty.
 void redis_model::call::members_changed(keyspace::iterator set)
@@ -68,17 +94,18 @@ void redis_model::call::members_changed(keyspace::iterator set)
 void redis_model::call::zadd()
 {
     std::size_t first = 2;
-    bool only_new = false;
-    for (; first < argv.size() && same(argv[first], "nx"); ++first)
-        only_new = true;
-    for (const std::string_view option : {"xx", "ch", "incr", "gt", "lt"}) {
-        if (first < argv.size() && same(argv[first], option))
-            return error(unknown_option);
-    }
-    const arguments pairs = argv.subspan(std::min(first, argv.size()));
+    add_options o;
+    while (first < argv.size() && o.take(argv[first]))
+        ++first;
+    if (first < argv.size() && same(argv[first], "incr"))
+        return error(unknown_option);
+    const arguments pairs = argv.subspan(first);
     if (pairs.empty() || pairs.size() % 2 != 0)
         return error(syntax);
+    if (const std::string_view why = o.conflict(); !why.empty())
+        return error(why);
     std::vector<double> scores;
+    scores.reserve(pairs.size() / 2);
     for (std::size_t i = 0; i < pairs.size(); i += 2) {
         const auto score = score_of(pairs[i]);
         if (!score)
@@ -86,26 +113,29 @@ void redis_model::call::zadd()
         scores.push_back(*score);
     }
     auto found = look_up(argv[1]);
+    if (found != none() && !is_sorted_set(found->second))
+        return error(wrong_type);
     if (found == none()) {
+        if (o.xx)
+            return integer(0);
         found = keys().try_emplace(server.key_).first;
         found->second.is = item::kind::sorted_set;
-    } else if (!is_sorted_set(found->second)) {
-        return error(wrong_type);
     }
 
-    std::int64_t added = 0;
-    bool any = false;
+    sorted_set& set = found->second.members;
+    std::int64_t added = 0, changed = 0;
     for (std::size_t i = 0; i < scores.size(); ++i) {
         const std::string_view name = pairs[2 * i + 1];
-        const bool there = has_member(found->second, name);
-        if (there && only_new)
+        const bool conditional = o.nx || o.xx || o.gt || o.lt;
+        if (conditional && o.skips(set.score_of(name), scores[i]))
             continue;
-        any = put_member(found->second, scores[i], name) || any;
-        added += there ? 0 : 1;
+        const auto done = set.put(scores[i], name);
+        added += done == sorted_set::outcome::added ? 1 : 0;
+        changed += done == sorted_set::outcome::changed ? 1 : 0;
     }
-    if (any)
+    if (added + changed > 0)
         members_changed(found);
-    integer(added);
+    integer(o.ch ? added + changed : added);
 }
 
 void redis_model::call::zrem()
@@ -117,8 +147,7 @@ void redis_model::call::zrem()
         return error(wrong_type);
     std::size_t count = 0;
     for (const std::string_view name : argv.subspan(2))
-        count +=
-            std::erase_if(found->second.members, [&](const auto& m) { return m.second == name; });
+        count += found->second.members.erase(name) ? 1u : 0u;
     if (count > 0)
         members_changed(found);
     integer(static_cast<std::int64_t>(count));
@@ -129,12 +158,12 @@ void redis_model::call::members(
     const item& set, std::size_t first, std::size_t count, bool scores, bool pairs)
 {
     array(scores && !pairs ? 2 * count : count);
-    for (std::size_t i = first; i < first + count; ++i) {
+    for (const auto& [score, name] : set.members.range(first, count)) {
         if (pairs)
             array(2);
-        bulk(set.members[i].second);
+        bulk(name);
         if (scores)
-            number(set.members[i].first);
+            number(score);
     }
 }
 
@@ -150,12 +179,13 @@ void redis_model::call::zpopmin()
         return array(0);
     if (!is_sorted_set(found->second))
         return error(wrong_type);
-    auto& all = found->second.members;
+    sorted_set& all = found->second.members;
     const std::size_t count = std::min(static_cast<std::size_t>(*wanted), all.size());
     members(found->second, 0, count, true, from.protocol == 3 && argv.size() == 3);
     if (count == 0)
         return;
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const auto& each : all.range(0, count))
+        all.erase(each.second);
     members_changed(found);
 }
 
@@ -202,11 +232,8 @@ void redis_model::call::zscore()
         return null();
     if (!is_sorted_set(found->second))
         return error(wrong_type);
-    for (const auto& [score, name] : found->second.members) {
-        if (name == argv[2])
-            return number(score);
-    }
-    null();
+    const auto score = found->second.members.score_of(argv[2]);
+    score ? number(*score) : null();
 }
 
 } // namespace holdfast::test

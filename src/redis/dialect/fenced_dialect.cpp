@@ -1,6 +1,7 @@
 #include "redis/dialect/fenced_dialect.hpp"
 
 #include "redis/node/fence_scripts.hpp"
+#include "redis/node/script_call.hpp"
 #include "resp/number.hpp"
 
 #include <algorithm>
