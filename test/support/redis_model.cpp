@@ -85,6 +85,12 @@ const redis_model::item* redis_model::find(
                                                                           : &found->second;
 }
 
+void redis_model::store(std::string key, item value, unsigned database)
+{
+    const auto stored = data_[database].insert_or_assign(std::move(key), std::move(value)).first;
+    changed(*stored);
+}
+
 bool redis_model::active() const noexcept
 {
     return state != trouble::read_only && state != trouble::loading && state != trouble::busy;

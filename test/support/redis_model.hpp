@@ -29,7 +29,7 @@ public:
     struct item {
         enum class kind : std::uint8_t { string, list, hash, set, sorted_set };
         kind is = kind::string;
-        std::string value;                // of a string
+        std::string value{};              // of a string
         std::optional<time> expires_at{}; // expired as soon as the clock is past this
         sorted_set members{};             // of a sorted set
 
@@ -73,6 +73,9 @@ public:
 
     // A key that exists at that time, or null.
     const item* find(const std::string& key, time wall, unsigned database = 0) const;
+
+    // Stores a key as a command would.
+    void store(std::string key, item value, unsigned database = 0);
 
     // The whole state, for snapshots. The caller chooses the state after a restart.
     const data& contents() const noexcept { return data_; }

@@ -216,7 +216,7 @@ bool fenced_dialect::choose_ballot(claim& c, time_point now)
     ballot_round& round = c.round.ballots();
     std::uint64_t& used = used_[c.hash % remembered];
     const std::uint64_t clock = clock_.ballot(now);
-    const auto ahead = static_cast<std::uint64_t>(settings_.ahead / (1ms / ballots_in_ms));
+    const auto ahead = static_cast<std::uint64_t>(in_ms(settings_.ahead) * ballots_in_ms);
     const std::uint64_t k = std::max({clock + (c.queue.handed_over ? margin_of_turn : 0), used + 1,
         round.ballot() + 1, c.round.fence().largest + 1});
     if (k > clock + ahead)

@@ -41,8 +41,8 @@ void theme_of_forgetful_nodes(plan& p, dice& chance)
     p.users_do.longest_pause = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
 }
 
-// Nodes grant different tokens, and lose the locks before the write-back, while other clients ask
-// at once.
+// Nodes accept ballots of different clients, and lose the locks between two ballots of an attempt,
+// while other clients ask at once.
 void theme_of_split_votes(plan& p, dice& chance)
 {
     p.nodes = chance.chance(0.7) ? 3 : 5;
@@ -65,17 +65,8 @@ void theme_of_split_votes(plan& p, dice& chance)
     p.node_clocks_differ = chance.chance(0.5) ? 100ms : 1000ms;
 }
 
-// No client asks for so long that the counters expire.
-void theme_of_forgotten_counters(plan& p, dice& chance)
-{
-    p.faults.clear();
-    add_some(p, chance, {fault::lost_both_ways, fault::node_frozen, fault::cut_stream});
-    p.fence.emplace().counter_lifetime = 1ms; // a mark: fence() sets the shortest allowed
-    p.users_do.longest_pause = chance.of_any_size(100ms, 10s);
-    p.users = 1;
-}
-
-// One resource is granted as often as nodes and network can, and nodes lose their data.
+// One resource is granted as often as nodes and network can, which is more often than the clock has
+// ballots, and nodes lose their data.
 void theme_of_a_hot_name(plan& p, dice& chance)
 {
     p.nodes = chance.chance(0.5) ? 1 : 3;
@@ -104,68 +95,80 @@ void theme_of_a_hot_name(plan& p, dice& chance)
 void choose_fenced_theme(plan& p, dice& chance)
 {
     constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
-        theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgotten_counters,
+        theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgetful_nodes,
         theme_of_split_votes, theme_of_split_votes};
     const bool hot = chance.chance(0.05); // rare, because these worlds take long
     (hot ? theme_of_a_hot_name : themes[chance.below(themes.size())])(p, chance);
 }
 
-// Keeps the nodes' clocks from drifting apart by more than `allowed` in a world of this length.
-void limit_drift(std::vector<std::int64_t>& ppm, nanoseconds allowed, nanoseconds length)
+namespace {
+
+// The spread of these rates becomes at most `allowed` in this time.
+void limit_drift(std::vector<std::int64_t*> ppm, nanoseconds allowed, nanoseconds length)
 {
-    const auto [slowest, fastest] = std::ranges::minmax(ppm);
+    const auto less = [](const std::int64_t* a, const std::int64_t* b) {
+        return *a < *b;
+    };
+    const auto [slowest, fastest] = std::ranges::minmax_element(ppm, less);
+    const std::int64_t spread = **fastest - **slowest;
     const std::int64_t most = allowed.count() / (length.count() / 1'000'000);
-    if (fastest - slowest <= most)
+    if (spread <= most)
         return;
-    for (std::int64_t& each : ppm)
-        each = each * most / (fastest - slowest);
+    for (std::int64_t* each : ppm)
+        *each = *each * most / spread;
 }
 
-// The settings guarantee two things. Tokens only grow, even if nodes forget, because no clock is
-// set back by half of the quarantine. And a majority can store them, because the clocks of nodes
-// are not that far apart.
+// Tokens grow although nodes forget, because the clocks of nodes, and what clients know of them,
+// differ by less than `ahead`.
+void bound_clocks(plan& p)
+{
+    constexpr nanoseconds oldest_sample = 60s; // of a clock, by a client
+    const nanoseconds winding_up = 60s + p.longest_ttl * 30;
+    const nanoseconds length = p.storm + p.longest_wait_in_calm() + winding_up;
+    p.node_clocks_differ = std::min<milliseconds>(
+        p.node_clocks_differ, std::chrono::floor<milliseconds>(p.fence->ahead) / 4);
+    std::vector<std::int64_t*> nodes, all;
+    for (std::int64_t& each : p.node_ppm)
+        nodes.push_back(&each);
+    limit_drift(nodes, p.fence->ahead / 4, length);
+    all = nodes;
+    for (std::int64_t& each : p.client_ppm)
+        all.push_back(&each);
+    limit_drift(all, p.fence->ahead / 8, oldest_sample);
+}
+
+} // namespace
+
+// If no node forgets, tokens grow whatever the clocks show.
 void fence(plan& p, dice& chance)
 {
     redis::fence_settings& f = p.fence ? *p.fence : p.fence.emplace();
     const bool nodes_forget =
         p.can(fault::node_forgot) || p.can(fault::node_forgot_now) || p.can(fault::node_flushed);
-    const bool counters_end = f.counter_lifetime != 0ms;
     const bool clocks_are_set = p.can(fault::clock_set_forward) || p.can(fault::clock_set_back);
     constexpr std::array<milliseconds, 4> differences{1ms, 10ms, 100ms, 1000ms};
-    if (f.ahead == 0ms)
-        p.node_clocks_differ = differences[chance.below(differences.size())];
-    milliseconds apart = p.node_clocks_differ;
-    if (clocks_are_set) {
-        p.set_forward_in_all = 1s;
-        apart += 1s + std::chrono::ceil<milliseconds>(p.longest_fault);
-    }
-
     constexpr std::array<milliseconds, 3> aheads{10ms, 100ms, 300ms};
-    if (f.ahead == 0ms)
+    if (f.ahead == 0ms) {
+        p.node_clocks_differ = differences[chance.below(differences.size())];
         f.ahead = aheads[chance.below(aheads.size())];
-    const auto ahead = std::chrono::floor<milliseconds>(f.ahead);
-    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl * 102 / 100) +
-                               milliseconds(chance.below(2) * 100) + ahead;
-    f.quarantine = std::max<milliseconds>({least, 1s, 4 * (apart + ahead)});
-    f.counter_lifetime = counters_end         ? f.quarantine
-                         : chance.chance(0.5) ? core::duration(168h)
-                                              : core::duration(0ms);
+    }
+    if (clocks_are_set)
+        p.set_forward_in_all = 1s;
+    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl + 2 * f.ahead);
+    f.quarantine = std::max<milliseconds>(
+        least + milliseconds(chance.below(2) * 100), std::chrono::ceil<milliseconds>(4 * f.ahead));
     p.nodes_have_records = nodes_forget ? chance.chance(0.8) : chance.chance(0.3);
     f.first_deployment = !nodes_forget && !p.nodes_have_records && chance.chance(0.8);
     f.trusted_persistence = !nodes_forget && !f.first_deployment && chance.chance(0.3);
     p.users_do.careless = chance.chance(0.7) ? chance.fraction() : 0;
     if (nodes_forget || !f.first_deployment)
         p.storm = std::max<nanoseconds>(p.storm, f.quarantine * 10);
-    if (counters_end)
-        p.storm = std::max<nanoseconds>(p.storm, 30s);
-
-    const nanoseconds winding_up = 60s + p.longest_ttl * 30;
-    limit_drift(p.node_ppm, f.quarantine / 2 - apart - ahead,
-        p.storm + p.longest_wait_in_calm() + winding_up);
+    if (nodes_forget)
+        bound_clocks(p);
 
     p.given.fenced = true;
     p.given.nodes_remember = true; // or are in quarantine
-    p.given.nodes_forget = nodes_forget || counters_end;
+    p.given.nodes_forget = nodes_forget;
     if (p.can(fault::locks_vanished))
         p.given.clocks_run_right = false; // a vanished lock has the same effect
 }

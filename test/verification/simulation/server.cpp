@@ -9,13 +9,16 @@ namespace holdfast::simulation {
 
 namespace {
 
-constexpr std::size_t longest = 40; // length of a word in the trace
+constexpr std::size_t longest = 40;     // length of a word in the trace
+constexpr std::size_t most_shown = 100; // of the members of a set
 
 std::string content_of(const test::redis_model::item& item)
 {
     std::string all = item.value;
-    for (const auto& member : item.members)
-        all.append(all.empty() ? "" : ", ").append(member.second.substr(0, longest));
+    if (item.members.size() > most_shown)
+        return std::to_string(item.members.size()) + " members";
+    for (const auto& [score, name] : item.members.all())
+        all.append(all.empty() ? "" : ", ").append(name.substr(0, longest));
     return all;
 }
 
@@ -87,7 +90,7 @@ void server::execute(std::string_view command)
 
 void server::remember(const redis::fence_settings& terms)
 {
-    execute("SET hf:n \"" + test::node_record(terms, run_id_) + "\"\r\n");
+    test::remember(model_, terms, run_id_);
     take_snapshot();
 }
 

@@ -51,7 +51,8 @@ public:
     }
     // Deletes expired keys, as a real server does from time to time.
     void expire();
-    // Gives the node the record that it would have after long use with these settings.
+    // Gives the node the record and the registers that it would have after long use with these
+    // settings.
     void remember(const redis::fence_settings& terms);
     void flush();
     void lose_locks();

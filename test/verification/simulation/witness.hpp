@@ -12,7 +12,7 @@ namespace holdfast::simulation {
 
 // Checks every command that one node executes against the promises on the wire. A SET is sent once,
 // and again only if it was refused or a renewal found its key missing. Only a SET and the scripts
-// that enter a queue or acquire with a token create keys.
+// that enter a queue create keys.
 class witness {
 public:
     witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
@@ -27,7 +27,8 @@ public:
     // Between accident(true) and accident(false) keys vanish by a fault, not by an owner's request.
     void accident(bool happens) noexcept { accident_ = happens; }
 
-    // The resource whose lock or queue a key is; none for a counter, a window or a node's record.
+    // The resource whose lock or queue a key is; none for a window, a node's record
+    // or its registers.
     static std::optional<std::string> lock_named(std::string_view key);
 
 private:
@@ -36,16 +37,14 @@ private:
         bool handed_over = false;      // a script has given the key to this token
     };
 
-    void renewal(test::redis_model::arguments keys, std::size_t keys_each,
-        test::redis_model::arguments values, std::size_t values_each,
-        const test::redis_model& model, test::redis_model::time wall);
-
-    void fenced_acquire(test::redis_model::arguments command, const test::redis_model& model,
+    void set(test::redis_model::arguments command, const test::redis_model& model,
         test::redis_model::time wall);
+    void renewal(test::redis_model::arguments keys, test::redis_model::arguments values,
+        const test::redis_model& model, test::redis_model::time wall);
 
     const std::size_t node_;
     referee& referee_;
-    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false, asks_ = false; // the command
+    bool may_make_keys_ = false, is_set_ = false, passes_on_ = false; // the command
     bool accident_ = false;
     std::map<std::string, seen_token, std::less<>> tokens_;
 };
