@@ -146,13 +146,15 @@ holdfast::redlock_options options_for(const load& wanted)
     return options;
 }
 
-void count_requests(const crew& c, result& measured)
+// With fencing, a ballot follows the request for a lock.
+void count_requests(const crew& c, bool fenced, result& measured)
 {
+    const std::uint64_t usual = fenced ? 3 : 2;
     const std::uint64_t locks = c.after.acquired - c.before.acquired;
     measured.all_locks += locks;
     for (std::size_t i = 0; i < c.after.nodes.size(); ++i) {
         const auto sent = c.after.nodes[i].commands - c.before.nodes[i].commands;
-        measured.more_requests += static_cast<std::int64_t>(sent - 2 * locks);
+        measured.more_requests += static_cast<std::int64_t>(sent - usual * locks);
     }
 }
 
@@ -210,7 +212,7 @@ result run_holdfast(const std::vector<std::string>& urls, const load& wanted)
     if (all.error)
         std::rethrow_exception(all.error);
     for (const auto& c : crews)
-        count_requests(*c, all.total);
+        count_requests(*c, wanted.fenced, all.total);
     return std::move(all.total);
 }
 

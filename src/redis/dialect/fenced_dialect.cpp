@@ -67,7 +67,7 @@ void fenced_dialect::on_ready(std::size_t node, time_point now)
     open(node, now);
     ask_for_record(node, now);
     sample_clock(node, now); // the greeting took long
-    clocks_due_ = std::min(clocks_due_, now + idle_interval);
+    due_ = std::min(due_, now + idle_interval);
 }
 
 void fenced_dialect::on_down(std::size_t node) noexcept
@@ -78,15 +78,27 @@ void fenced_dialect::on_down(std::size_t node) noexcept
 
 void fenced_dialect::wake(time_point now)
 {
-    if (now < clocks_due_)
+    if (now < due_)
         return;
-    clocks_due_ = core::never;
+    due_ = core::never;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!nodes_.is_ready(i))
             continue;
         sample_clock(i, now);
-        clocks_due_ = now + idle_interval;
+        due_ = std::min(due_, now + idle_interval);
+        if (!members_[i].quarantined)
+            continue;
+        if (nodes_.in_quarantine(i, now))
+            due_ = std::min(due_, nodes_.quarantine_end(i));
+        else
+            end_quarantine(i);
     }
+}
+
+void fenced_dialect::end_quarantine(std::size_t node)
+{
+    members_[node].quarantined = false;
+    nodes_[node].health().note_trouble({});
 }
 
 void fenced_dialect::open(std::size_t node, time_point now)
@@ -162,12 +174,12 @@ void fenced_dialect::on_opened(std::size_t node, reply answer, time_point now)
         const std::chrono::milliseconds left(std::min(answer[1].integer, longest));
         m.opened = true;
         m.why = {};
-        nodes_.set_quarantine(node, core::later(now, left));
         if (left == 0ms)
-            nodes_[node].health().note_trouble({});
-        else
-            note_trouble(node, nullptr, fence_trouble::quarantine, left.count(), {});
-        return;
+            return end_quarantine(node);
+        m.quarantined = true;
+        nodes_.set_quarantine(node, core::later(now, left));
+        due_ = std::min(due_, nodes_.quarantine_end(node));
+        return note_trouble(node, nullptr, fence_trouble::quarantine, left.count(), {});
     }
     if (m.trouble == fence_trouble::none)
         return; // the session tells of the error

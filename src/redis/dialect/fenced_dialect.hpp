@@ -28,7 +28,7 @@ public:
     void on_ready(std::size_t node, core::time_point now) override;
     void on_down(std::size_t node) noexcept override;
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now) override;
-    core::time_point wake_at() const noexcept override { return clocks_due_; }
+    core::time_point wake_at() const noexcept override { return due_; }
     void wake(core::time_point now) override;
 
     errc refuses(std::size_t node, claim& c, core::time_point now) override;
@@ -47,7 +47,7 @@ public:
 
 private:
     struct member {
-        bool opened = false, opening = false;
+        bool opened = false, opening = false, quarantined = false;
         fence_trouble trouble = fence_trouble::none; // why it is not open, if that is known
         errc why{};                                  // the same
         core::time_point asked = core::long_ago;     // when it was last opened
@@ -57,6 +57,7 @@ private:
     void open(std::size_t node, core::time_point now);
     void ask_for_record(std::size_t node, core::time_point now);
     void sample_clock(std::size_t node, core::time_point now);
+    void end_quarantine(std::size_t node);
     void on_opened(std::size_t node, reply answer, core::time_point now);
     void note_clock(
         std::size_t node, std::int64_t us, core::time_point asked, core::time_point heard);
@@ -69,8 +70,8 @@ private:
     fenced_calls calls_;
     fence_clock clock_;
     std::array<member, max_nodes> members_{};
-    std::vector<std::uint64_t> used_; // the last ballot here, by a part of the resource's hash
-    core::time_point clocks_due_ = core::never;
+    std::vector<std::uint64_t> used_;    // the last ballot here, by a part of the resource's hash
+    core::time_point due_ = core::never; // to ask for clocks, or to see the end of a quarantine
 };
 
 } // namespace holdfast::redis
