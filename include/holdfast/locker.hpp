@@ -193,7 +193,7 @@ public:
     /// Takes a lock away from any holder. Each node deletes the key if it still
     /// belongs to the owner that was seen just before, so a successor is not hit; or hands it to
     /// the first in the queue. Keys without a ttl are deleted too, also those of other programs.
-    /// Counters of fencing tokens stay.
+    /// The order of fencing tokens stays.
     ///
     /// The old holder is told by a message: its lease is lost at once (`lease::lost()`,
     /// `lock::hold()`). A holder that cannot be told (another client, RESP2, no right to the

@@ -170,35 +170,31 @@ struct redlock_options {
 ///
 /// # Fencing
 ///
-/// With fencing, the keys of a resource are "hf:l:<resource>" for the lock, "hf:f:<resource>" for
-/// the counter of its tokens, and "hf:q:<resource>" for its queue. Each lease's token is larger
-/// than that of every lease on the resource that was granted before, whatever the clocks do and
-/// however much they differ, as long as the nodes keep their counters. A node that was restarted
-/// or emptied, or whose counter has expired, begins again beyond all tokens that it had stored, and
-/// the order holds as well, unless its own clock was set back in between by half of the quarantine
-/// or more (for an expired counter: by `counter_lifetime` less half of the quarantine). The clocks
-/// of other nodes do not matter for that.
+/// With fencing, the keys of a resource are "hf:l:<resource>" for the lock and "hf:q:<resource>" for
+/// its queue. Each node has 16,384 registers under the key "hf:f", which resources share. Each
+/// lease's token is larger than that of every lease on the resource that was granted before,
+/// whatever the clocks do and however much they differ, as long as the nodes keep their registers.
+/// A node that was restarted or emptied begins again beyond all tokens that it may have accepted,
+/// and the order holds as well, unless its clock *and* those of a majority of the nodes were set
+/// back in between by the quarantine less twice `ahead`, or more.
 ///
 /// Beyond this, the order is lost
-/// - where a counter is deleted or set back by hand and the resource is granted again before half a
-///   quarantine is over;
-/// - where `first_deployment` or `trusted_persistence` is set for nodes that have lost data;
-/// - where clients of versions that did not keep to the bound have granted tokens.
+/// - where the registers of a node are changed by hand (to delete them is safe);
+/// - where `first_deployment` or `trusted_persistence` is set for nodes that have lost data.
 ///
-/// Where clocks are wrong, availability is given up for the order. A node does not count while its
-/// clock is further from the clocks of a majority than half of the quarantine. For one resource, it
-/// does not count either while its counter is further ahead of its clock than that. So if the
-/// clocks of a majority were ahead by a day and are set right, the resources that were used
-/// meanwhile are not granted for a day.
+/// Where clocks are wrong, availability is given up for the order. No client wants a token that is
+/// further than `ahead` beyond the clocks of the nodes, as a majority shows them. So if the clocks
+/// of a majority were ahead by a day and are set right, the resources whose registers were used
+/// meanwhile are not granted for a day. A single wrong clock does not matter, except that a node
+/// whose clock is ahead when it first opens its registers does not count until that time.
 ///
-/// Tokens are milliseconds since the epoch, times 1,024, plus a position in the millisecond.
-/// Compare them, and rely on nothing else. One resource can be granted a million times a second
-/// before its tokens get ahead of the clocks; a higher rate is slowed down. A grant reserves up to
-/// 1,024 tokens for the next holders in the same process: the further ahead the tokens are, the
-/// fewer. Tokens exist so that the protected store can refuse a late holder: it keeps the largest
+/// Tokens are eighths of a millisecond since the epoch, times 128, plus a position. Compare them,
+/// and rely on nothing else. Leases of one resource can be granted 8,000 times a second before its
+/// tokens get ahead of the clocks; a higher rate is slowed down. Each lease has 128 tokens, for so
+/// many holders in one process. Tokens exist so that the protected store can refuse a late holder: it keeps the largest
 /// token that it has seen, and refuses all smaller ones in the same step as the write.
 ///
-/// A node in quarantine, or whose counter is damaged or too far ahead, does not count. If that
+/// A node in quarantine, or whose register is too far ahead, does not count. If that
 /// prevents a majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()`
 /// says why: at once if a person must repair it, or if it takes longer than a quarantine; at the
 /// end of `wait` for a quarantine and for clocks that differ. Clients need INFO, TIME, and the
