@@ -26,7 +26,7 @@ inline const sorted_set& node_registers()
     thread_local const sorted_set all = [] {
         sorted_set made;
         for (std::size_t i = 0; i < redis::registers; ++i)
-            made.put(static_cast<double>(redis::ballots_in_ms), std::to_string(i));
+            made.put(static_cast<double>(redis::ballots_in_ms), std::to_string(i), {});
         return made;
     }();
     return all;

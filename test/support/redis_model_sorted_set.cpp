@@ -55,27 +55,28 @@ std::optional<double> sorted_set::score_of(std::string_view name) const
     return found == among.end() ? std::nullopt : std::optional(found->first);
 }
 
-sorted_set::outcome sorted_set::put(double score, std::string_view name)
+sorted_set::outcome sorted_set::put(double score, std::string_view name, const condition& c)
 {
     if (!is_large() && size_ >= most_in_small)
         grow();
-    group& among = is_large() ? own_group_of(name) : small_;
-    const auto found = find(among, name);
-    if (found != among.end() && found->first == score)
+    const group& seen = is_large() ? group_of(name) : small_;
+    const auto at = find(seen, name);
+    const auto number = at - seen.begin();
+    const auto old = at == seen.end() ? std::nullopt : std::optional(at->first);
+    if (!c.allows(old, score) || old == score)
         return outcome::same;
-    const bool there = found != among.end();
-    if (there && is_large()) {
-        found->first = score;
-        return outcome::changed;
-    }
-    if (there)
-        among.erase(found);
-    if (is_large())
+    group& among = is_large() ? own_group_of(name) : small_;
+    size_ += old ? 0u : 1u;
+    if (is_large() && old) {
+        among[static_cast<std::size_t>(number)].first = score;
+    } else if (is_large()) {
         among.emplace_back(score, name);
-    else
+    } else {
+        if (old)
+            among.erase(among.begin() + number);
         insert_in_order(among, {score, std::string(name)});
-    size_ += there ? 0 : 1;
-    return there ? outcome::changed : outcome::added;
+    }
+    return old ? outcome::changed : outcome::added;
 }
 
 bool sorted_set::erase(std::string_view name)

@@ -22,8 +22,17 @@ public:
 
     std::optional<double> score_of(std::string_view name) const;
 
+    // Whether a member is put: NX, XX, GT and LT of ZADD.
+    struct condition {
+        bool nx = false, xx = false, gt = false, lt = false;
+
+        bool allows(std::optional<double> old, double score) const
+        {
+            return old ? !nx && !(gt && score <= *old) && !(lt && score >= *old) : !xx;
+        }
+    };
     enum class outcome : std::uint8_t { added, changed, same };
-    outcome put(double score, std::string_view name);
+    outcome put(double score, std::string_view name, const condition& c);
 
     // False if there is no such member.
     bool erase(std::string_view name);

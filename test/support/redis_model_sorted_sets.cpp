@@ -45,8 +45,8 @@ std::optional<double> score_of(std::string_view word)
     return score + 0.0; // a small set does not keep the sign of zero
 }
 
-struct add_options {
-    bool nx = false, xx = false, gt = false, lt = false, ch = false;
+struct add_options : sorted_set::condition {
+    bool ch = false;
 
     // False if the word is no option.
     bool take(std::string_view word)
@@ -67,11 +67,6 @@ struct add_options {
         if (nx ? gt || lt : gt && lt)
             return "ERR GT, LT, and/or NX options at the same time are not compatible";
         return {};
-    }
-
-    bool skips(std::optional<double> old, double score) const
-    {
-        return old ? nx || (gt && score <= *old) || (lt && score >= *old) : xx;
     }
 };
 
@@ -125,11 +120,7 @@ void redis_model::call::zadd()
     sorted_set& set = found->second.members;
     std::int64_t added = 0, changed = 0;
     for (std::size_t i = 0; i < scores.size(); ++i) {
-        const std::string_view name = pairs[2 * i + 1];
-        const bool conditional = o.nx || o.xx || o.gt || o.lt;
-        if (conditional && o.skips(set.score_of(name), scores[i]))
-            continue;
-        const auto done = set.put(scores[i], name);
+        const auto done = set.put(scores[i], pairs[2 * i + 1], o);
         added += done == sorted_set::outcome::added ? 1 : 0;
         changed += done == sorted_set::outcome::changed ? 1 : 0;
     }
