@@ -262,6 +262,7 @@ errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time
     if (v.kind == resp::value_kind::error)
         return trouble_in(answer);
     if (v.kind == resp::value_kind::null) { // it has lost its registers
+        c.round.fence().troubles[node] = fence_trouble::quarantine;
         if (!members_[node].opening)
             open(node, now);
         return errc::fencing_unavailable;
