@@ -46,7 +46,8 @@ void ballot_round::record(std::size_t node, vote v) noexcept
     if (!n.has_key)
         return vote_is(node, v);
     if (v == vote::unknown && votes_.of(node) == vote::pending) {
-        n.state = ballot_state::silent;
+        if (n.state == ballot_state::sent)
+            n.state = ballot_state::silent; // else its answer is known, or does not matter
         vote_is(node, vote::unknown);
     }
 }
@@ -113,8 +114,10 @@ bool ballot_round::needs_larger() const noexcept
     if (published_ != 0 || given_up_)
         return false;
     std::size_t behind = 0;
-    for (std::size_t i = 0; i < size_; ++i)
-        behind += is_behind(i) && nodes_[i].number == number_ ? 1u : 0u;
+    for (std::size_t i = 0; i < size_; ++i) {
+        const bool may_count = votes_.of(i) == vote::pending;
+        behind += may_count && is_behind(i) && nodes_[i].number == number_ ? 1u : 0u;
+    }
     const std::size_t possible = votes_.count(vote::granted) + votes_.count(vote::pending);
     const std::size_t wanted = majority(size_);
     return behind != 0 && possible >= wanted && possible - behind < wanted;
