@@ -147,25 +147,9 @@ BOOST_AUTO_TEST_CASE(no_transfer_without_a_token_for_the_next_holder)
     store.has_next_fence = false;
     locker.drop(first, now);
     BOOST_TEST(calls() == "release A, attempt A");
-    BOOST_TEST(!store.claims.at(1).terms.others_follow); // no other waiter at that time
-    BOOST_TEST(store.claims.at(2).terms.others_follow);  // transfers have begun
     store.has_next_fence = true;
     BOOST_TEST(granted() != 0u);
     BOOST_TEST(stats().handed_over == 0u);
-}
-
-// The backend is told whether other waiters follow.
-BOOST_AUTO_TEST_CASE(an_attempt_says_whether_others_follow)
-{
-    acquire(1, "A", holdfast::forever);
-    acquire(2, "A", holdfast::forever);
-    acquire(3, "B", holdfast::forever);
-    BOOST_TEST(!store.claims.at(1).terms.others_follow);
-    refuse();
-    store.refuse(1);
-    locker.wake(now);
-    sleep_until_asked();
-    BOOST_TEST(store.claims.at(3).terms.others_follow);
 }
 
 // A pending extension is dropped when its holder releases the lease.

@@ -41,6 +41,33 @@ claim granted_by_all(std::size_t nodes)
     return c;
 }
 
+// In fenced mode, with a first ballot. The steps of a node in it:
+claim fenced_claim_over(std::size_t nodes)
+{
+    claim c = claim_over(nodes);
+    c.round.begin_fence(nodes);
+    c.round.ballots().propose(100);
+    return c;
+}
+
+void ask(claim& c, std::size_t node, core::time_point now)
+{
+    c.sent(node, now);
+    c.round.ballots().send(node);
+}
+
+void grant(claim& c, std::size_t node, core::time_point asked)
+{
+    c.keys.answered(node);
+    c.granted(node, asked);
+}
+
+void accept(claim& c, std::size_t node, std::uint8_t number = 1)
+{
+    c.round.ballots().record_answer(node, number, ballot_answer::accepted);
+    c.weigh();
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(redlock_claim)
@@ -185,76 +212,122 @@ BOOST_AUTO_TEST_CASE(repaired_nodes_never_count)
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
 }
 
-// In fenced mode the state of a node is `ours` while it counts for the token, and `asked` until its
-// write-back.
-BOOST_AUTO_TEST_CASE(states_follow_the_token)
+// In fenced mode a node is `ours` while it counts. With our key alone it may have to be deleted
+// there, and adds no validity.
+BOOST_AUTO_TEST_CASE(states_follow_the_ballots)
 {
-    claim c = claim_over(5);
-    c.round.begin_fence(c.keys.size(), 1024);
-    for (std::size_t i = 0; i < 5; ++i) {
-        c.sent(i, at(0ms));
-        c.keys.answered(i);
+    claim c = fenced_claim_over(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        ask(c, i, at(std::chrono::milliseconds(i)));
+        grant(c, i, at(std::chrono::milliseconds(i)));
+        BOOST_TEST((c.keys[i].state == key::asked));
     }
-    c.granted(0, at(0ms), 1024);
-    c.granted(1, at(0ms), 2048);
-    c.granted(2, at(0ms), 2048);
-    BOOST_TEST((c.keys[0].state == key::asked));
-    BOOST_TEST((c.keys[1].state == key::ours));
-    BOOST_TEST(c.keys.valid_until() == core::long_ago);
-    BOOST_TEST(c.round.votes().count(vote::granted) == 2u);
-    BOOST_REQUIRE(c.round.tokens().next_write_back().has_value());
-    c.renewed(0, at(10ms)); // proves nothing
-    BOOST_TEST((c.keys[0].state == key::asked));
-    c.written_back(0, write_back_answer::ok);
+    accept(c, 0);
+    accept(c, 1);
     BOOST_TEST((c.keys[0].state == key::ours));
+    BOOST_TEST(c.keys.valid_until() == ends(0ms)); // from when the key was asked for
+    c.round.ballots().record_answer(2, 1, ballot_answer::refused);
+    c.weigh();
+    BOOST_TEST((c.keys[2].state == key::asked));
+    BOOST_TEST(c.keys.may_hold(2));
     BOOST_TEST(c.keys.valid_until() == ends(0ms));
-    c.granted(3, at(0ms), 4096);
-    c.granted(4, at(0ms), 1024);
-    BOOST_REQUIRE(c.round.tokens().next_write_back().has_value());
-    c.written_back(4, write_back_answer::lost);
-    for (const std::size_t i : {3u, 4u}) {
-        BOOST_TEST((c.keys[i].state == key::repaired));
-        BOOST_TEST(c.keys.may_hold(i));
-    }
 }
 
-// A node that has lost our key, and has it again at the time of its write-back, does not count.
-BOOST_AUTO_TEST_CASE(a_write_back_to_a_node_that_had_lost_the_key)
+// After the choice of a larger ballot, nobody counts who has not accepted it. The validity is still
+// that of the keys.
+BOOST_AUTO_TEST_CASE(a_larger_ballot_begins_anew)
 {
-    claim c = claim_over(2);
-    c.round.begin_fence(c.keys.size(), 1024);
-    c.sent(0, at(0ms));
-    c.keys.answered(0);
-    c.granted(0, at(0ms), 1024);
-    BOOST_TEST((c.keys[0].state == key::ours));
-    c.keys.missing(0);
-    c.sent(0, at(10ms)); // a confirmation
-    c.sent(1, at(0ms));
-    c.keys.answered(1);
-    c.granted(1, at(0ms), 2048);
-    BOOST_REQUIRE(c.round.tokens().next_write_back().has_value());
-    c.written_back(0, write_back_answer::ok);
-    BOOST_TEST((c.keys[0].state == key::repaired));
+    claim c = fenced_claim_over(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        ask(c, i, at(std::chrono::milliseconds(i)));
+        grant(c, i, at(std::chrono::milliseconds(i)));
+    }
+    accept(c, 0);
+    c.round.ballots().propose(200);
+    c.weigh();
+    BOOST_TEST((c.keys[0].state == key::asked));
+    for (std::size_t i = 0; i < 3; ++i) {
+        c.round.ballots().send(i);
+        accept(c, i, 2);
+        BOOST_TEST((c.keys[i].state == key::ours));
+    }
+    BOOST_TEST(c.keys.valid_until() == ends(1ms));
+}
+
+// A renewal of a node that does not count adds nothing, however often. If the node counts later,
+// its key has been ours since it was granted.
+BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
+{
+    claim c = fenced_claim_over(1);
+    ask(c, 0, at(0ms));
+    c.not_granted(0, vote::unknown);
+    c.renewed(0, at(300ms));
+    BOOST_TEST((c.keys[0].state == key::asked));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
+    accept(c, 0); // without the answer about the key
+    BOOST_TEST((c.keys[0].state == key::asked));
+    BOOST_TEST(c.keys.valid_until() == core::long_ago);
+
+    claim late = fenced_claim_over(1);
+    ask(late, 0, at(0ms));
+    grant(late, 0, at(0ms));
+    late.renewed(0, at(300ms));
+    BOOST_TEST(late.keys.valid_until() == core::long_ago);
+    accept(late, 0);
+    BOOST_TEST(late.keys.valid_until() == ends(300ms));
 }
 
 // A second grant of a node changes nothing. If the node lost our key in between, it never counts
 // again.
 BOOST_AUTO_TEST_CASE(the_first_grant_counts)
 {
-    claim c = claim_over(1);
-    c.round.begin_fence(c.keys.size(), 1024);
-    c.sent(0, at(0ms));
-    c.granted(0, at(0ms), 2048);
-    c.granted(0, at(300ms), 4096);
+    claim c = fenced_claim_over(1);
+    ask(c, 0, at(0ms));
+    grant(c, 0, at(0ms));
+    accept(c, 0);
+    c.sent(0, at(300ms)); // a confirmation
+    grant(c, 0, at(300ms));
     BOOST_TEST((c.keys[0].state == key::ours));
     BOOST_TEST(c.keys.valid_until() == ends(0ms));
-    BOOST_TEST(c.round.tokens().token() == 2048u);
-    c.keys.answered(0);
-    c.keys.missing(0);
-    c.granted(0, at(400ms), 6144);
+    c.missing(0);
+    BOOST_TEST(c.keys.valid_until() == core::long_ago);
+    c.sent(0, at(400ms));
+    grant(c, 0, at(400ms));
+    c.weigh();
     BOOST_TEST((c.keys[0].state == key::repaired));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
+}
+
+// The same for a node that lost our key before it accepted a ballot: other clients may have had the
+// key since, and larger ballots.
+BOOST_AUTO_TEST_CASE(a_key_that_was_lost_before_the_ballot_never_counts)
+{
+    claim c = fenced_claim_over(1);
+    ask(c, 0, at(0ms));
+    grant(c, 0, at(0ms));
+    c.missing(0);
+    c.sent(0, at(400ms)); // a confirmation
+    grant(c, 0, at(400ms));
+    c.round.ballots().propose(200);
+    c.round.ballots().send(0);
+    accept(c, 0, 2);
+    BOOST_TEST(c.keys.valid_until() == core::long_ago);
+    BOOST_TEST((c.keys[0].state == key::repaired));
+    BOOST_TEST(c.keys.may_hold(0));
+}
+
+// A node that was found not to count is `ours` no longer.
+BOOST_AUTO_TEST_CASE(an_excluded_node)
+{
+    claim c = fenced_claim_over(1);
+    ask(c, 0, at(0ms));
+    grant(c, 0, at(0ms));
+    accept(c, 0);
+    c.round.ballots().exclude(0);
+    c.weigh();
+    BOOST_TEST((c.keys[0].state == key::asked));
+    BOOST_TEST(c.keys.valid_until() == core::long_ago);
+    BOOST_TEST(c.keys.may_hold(0));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,78 +5,118 @@
 #include <cstddef>
 
 using namespace holdfast::redis;
-using grant = claim_round::grant;
+
+namespace {
+
+// One node of a fenced round grants the key and accepts the first ballot.
+void grant(claim_round& r, std::uint64_t ballot)
+{
+    r.ballots().propose(ballot);
+    r.ask_for_key(0);
+    r.ballots().send(0);
+    r.record_key(0);
+    r.ballots().record_answer(0, 1, ballot_answer::accepted);
+    r.ballots().publish();
+}
+
+} // namespace
 
 BOOST_AUTO_TEST_SUITE(redlock_claim_round)
 
+// A node that grants the key counts.
 BOOST_AUTO_TEST_CASE(plain_votes)
 {
     claim_round r;
     r.begin(3);
     BOOST_TEST(!r.is_fenced());
-    BOOST_TEST((r.record_grant(0, 0) == grant::counts));
+    r.ask_for_key(0);
+    r.record_key(0);
     r.record(1, vote::refused);
     BOOST_TEST((r.votes().judge() == verdict::undecided));
-    BOOST_TEST((r.record_grant(2, 0) == grant::counts));
+    r.record_key(2);
     BOOST_TEST((r.votes().judge() == verdict::acquired));
-    BOOST_TEST(!r.gives_no_token_for_now(0));
+    BOOST_TEST(r.counts(0));
+    BOOST_TEST(!r.has_key(0)); // of fenced mode
+    r.lose_key(0);
+    BOOST_TEST((r.votes().judge() == verdict::acquired));
+    BOOST_TEST(!r.does_not_count_for_now(0));
     BOOST_TEST(r.can_transfer());
     BOOST_TEST(!r.transfer().has_value());
     r.begin(3);
     BOOST_TEST(r.votes().count(vote::pending) == 3u);
 }
 
-// Only the first grant of a node counts, and what it says later does not take it back.
-BOOST_AUTO_TEST_CASE(the_first_grant_stands)
+// With fencing it has to accept the ballot.
+BOOST_AUTO_TEST_CASE(fenced_votes)
 {
     claim_round r;
-    r.begin_fence(1, 16);
-    BOOST_TEST((r.record_grant(0, 100) == grant::counts));
-    BOOST_TEST((r.record_grant(0, 200) == grant::repeated));
-    r.record(0, vote::refused);
+    r.begin(1);
+    r.begin_fence(1);
+    BOOST_TEST(r.is_fenced());
+    r.ballots().propose(100);
+    r.ask_for_key(0);
+    r.ballots().send(0);
+    r.record_key(0);
+    BOOST_TEST(r.has_key(0));
+    BOOST_TEST(!r.counts(0));
+    BOOST_TEST((r.votes().judge() == verdict::undecided));
+    r.ballots().record_answer(0, 1, ballot_answer::accepted);
+    BOOST_TEST(r.counts(0));
     BOOST_TEST((r.votes().judge() == verdict::acquired));
-    BOOST_TEST(r.tokens().token() == 100u);
+    r.record(0, vote::refused); // the grant stands
+    BOOST_TEST((r.votes().judge() == verdict::acquired));
 }
 
-// A node in trouble gives no token that counts. Some troubles are soon over.
+BOOST_AUTO_TEST_CASE(a_lost_key_has_no_vote_before_the_ballot)
+{
+    claim_round r;
+    r.begin_fence(1);
+    r.ballots().propose(100);
+    r.ask_for_key(0);
+    r.ballots().send(0);
+    r.record_key(0);
+    r.lose_key(0);
+    BOOST_TEST(!r.has_key(0));
+    BOOST_TEST((r.votes().of(0) == vote::refused));
+}
+
+// Some troubles are soon over. A new attempt knows of none.
 BOOST_AUTO_TEST_CASE(a_node_in_trouble)
 {
     claim_round r;
-    r.begin_fence(3, 16);
-    r.note_trouble(0, fence_trouble::fast_clock);
-    r.note_trouble(1, fence_trouble::settings);
-    BOOST_TEST((r.record_grant(0, 100) == grant::void_));
-    BOOST_TEST((r.votes().of(0) == vote::failed));
-    BOOST_TEST(r.gives_no_token_for_now(0));
-    BOOST_TEST(!r.gives_no_token_for_now(1));
-    r.begin_fence(3, 16);
-    BOOST_TEST(!r.gives_no_token_for_now(0));
+    r.begin_fence(5);
+    r.fence().troubles = {fence_trouble::quarantine, fence_trouble::ahead, fence_trouble::far_ahead,
+        fence_trouble::settings, fence_trouble::conflict};
+    for (std::size_t i = 0; i < 5; ++i)
+        BOOST_TEST(r.does_not_count_for_now(i) == (i < 2));
+    r.begin_fence(5);
+    BOOST_TEST(!r.does_not_count_for_now(0));
 }
 
-// A node that is silent when its write-back is due has no vote.
-BOOST_AUTO_TEST_CASE(a_silent_node_and_its_write_back)
+// Each holder has its own token, as long as there are any of the ballot.
+BOOST_AUTO_TEST_CASE(each_holder_has_a_token_of_the_ballot)
 {
     claim_round r;
-    r.begin_fence(2, 16);
-    r.record_grant(0, 100);
-    r.record_grant(1, 200);
-    BOOST_TEST((r.votes().of(0) == vote::pending));
-    BOOST_REQUIRE(r.tokens().next_write_back().has_value());
-    r.record(0, vote::unknown);
-    BOOST_TEST((r.votes().of(0) == vote::unknown));
-}
-
-// Each holder has its own token, as long as there are any in the block.
-BOOST_AUTO_TEST_CASE(each_holder_has_a_token_of_the_block)
-{
-    claim_round r;
-    r.begin_fence(1, 3);
-    r.record_grant(0, 100);
-    BOOST_TEST(r.last_token() == 102u);
-    BOOST_TEST(r.transfer().value() == 101u);
-    BOOST_TEST(r.can_transfer());
-    BOOST_TEST(r.transfer().value() == 102u);
+    r.begin_fence(1);
+    grant(r, 100);
+    for (std::uint64_t i = 1; i < 128; ++i) {
+        BOOST_TEST(r.can_transfer());
+        BOOST_TEST(r.transfer().value() == 12'800 + i);
+    }
     BOOST_TEST(!r.can_transfer());
+    r.begin_fence(1);
+    grant(r, 101);
+    BOOST_TEST(r.transfer().value() == 12'929u);
+}
+
+// A larger ballot for spare nodes gives no token.
+BOOST_AUTO_TEST_CASE(tokens_are_of_the_ballot_that_was_published)
+{
+    claim_round r;
+    r.begin_fence(1);
+    grant(r, 100);
+    r.ballots().propose(200);
+    BOOST_TEST(r.transfer().value() == 12'801u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

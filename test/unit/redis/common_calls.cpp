@@ -1,7 +1,9 @@
 #include "redis/dialect/common_calls.hpp"
 
 #include "redis/dialect/fenced_calls.hpp"
+#include "redis/node/fence_scripts.hpp"
 #include "redis/node/scripts.hpp"
+#include "redis/quorum/rendezvous.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -22,7 +24,7 @@ struct calls_fixture {
         c.begin(7, names.lock_of("A"), token, {.ttl = 10s}, 3);
     }
 
-    key_names names{{}, {}, queue_suffix};
+    key_names names{key_forms::plain()};
     common_calls calls{names, "channel"};
     claim c;
 };
@@ -38,7 +40,7 @@ BOOST_AUTO_TEST_SUITE(redlock_common_calls)
 
 BOOST_AUTO_TEST_CASE(names_of_plain_mode)
 {
-    key_names names({}, {}, queue_suffix);
+    key_names names(key_forms::plain());
     BOOST_TEST(names.lock_of("stock:A") == "stock:A");
     BOOST_TEST(names.queue_of("stock:A") == "stock:A:holdfast:queue");
     BOOST_TEST(names.window_of("stock:A") == "stock:A:holdfast:open");
@@ -46,25 +48,56 @@ BOOST_AUTO_TEST_CASE(names_of_plain_mode)
 
 BOOST_AUTO_TEST_CASE(names_of_fenced_mode)
 {
-    key_names names = fenced_calls::names();
+    key_names names(fenced_calls::names());
     BOOST_TEST(names.lock_of("stock:A") == "hf:l:stock:A");
     BOOST_TEST(names.queue_of("hf:l:stock:A") == "hf:q:stock:A");
+    BOOST_TEST(names.window_of("hf:l:stock:A") == "hf:w:stock:A");
 }
 
 BOOST_AUTO_TEST_CASE(names_with_a_prefix)
 {
-    key_names plain("shop:", "shop:", queue_suffix);
+    key_names plain(key_forms::plain("shop:"));
     BOOST_TEST(plain.lock_of("A") == "shop:A");
     BOOST_TEST(plain.queue_of("shop:A") == "shop:A:holdfast:queue");
     BOOST_TEST(plain.window_of("shop:A") == "shop:A:holdfast:open");
-    key_names fenced = fenced_calls::names("shop:");
+    key_names fenced(fenced_calls::names("shop:"));
     BOOST_TEST(fenced.lock_of("A") == "shop:hf:l:A");
     BOOST_TEST(fenced.queue_of("shop:hf:l:A") == "shop:hf:q:A");
+    BOOST_TEST(fenced.window_of("shop:hf:l:A") == "shop:hf:w:A");
     const fenced_calls calls({}, "shop:");
-    std::string counter;
-    calls.name_counter(counter, "shop:hf:l:A");
-    BOOST_TEST(counter == "shop:hf:f:A");
+    BOOST_TEST(calls.registers() == "shop:hf:f");
     BOOST_TEST(calls.record() == "shop:hf:n");
+}
+
+// A node of fenced mode is opened with what all clients must agree on, and with what this client
+// knows.
+BOOST_AUTO_TEST_CASE(a_node_is_opened)
+{
+    fence_settings terms{.quarantine = 60s, .ahead = 1s};
+    BOOST_TEST(fenced_calls(terms).open("id", 1'700'000'000'000) ==
+               "*9\r\n$4\r\nEVAL\r\n$" + std::to_string(open_script.text.size()) + "\r\n" +
+                   std::string(open_script.text) +
+                   "\r\n$1\r\n2\r\n$4\r\nhf:n\r\n$4\r\nhf:f\r\n$16\r\n60000 1000 16384\r\n"
+                   "$2\r\nid\r\n$5\r\n60000\r\n$13\r\n1700000000000\r\n$0\r\n\r\n");
+    terms.trusted_persistence = true;
+    BOOST_TEST(has(fenced_calls(terms).open("id", 0), "kept"));
+    terms.first_deployment = true; // a node without a record is new, whatever it would keep
+    BOOST_TEST(has(fenced_calls(terms).open("id", 0), "first"));
+}
+
+// The hash of the lock decides which register it has. A ballot is stored only if it is larger.
+BOOST_AUTO_TEST_CASE(a_ballot)
+{
+    fenced_calls calls({});
+    BOOST_TEST(calls.ballot(3 * 16'384 + 77, 13'600'000'000'000) ==
+               "*7\r\n$4\r\nZADD\r\n$4\r\nhf:f\r\n$2\r\nXX\r\n$2\r\nGT\r\n$2\r\nCH\r\n"
+               "$14\r\n13600000000000\r\n$2\r\n77\r\n");
+    BOOST_TEST(calls.largest_ballot(77) == "*3\r\n$6\r\nZSCORE\r\n$4\r\nhf:f\r\n$2\r\n77\r\n");
+    BOOST_TEST(fenced_calls::register_of(16'383) == 16'383u);
+    BOOST_TEST(fenced_calls::register_of(16'384) == 0u);
+    // All clients must agree on this.
+    BOOST_TEST(fenced_calls::register_of(hash_of("hf:l:A")) == 8865u);
+    BOOST_TEST(fenced_calls::register_of(hash_of("hf:l:stock:A")) == 13440u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lock_is_set_if_it_is_free, calls_fixture)

@@ -10,96 +10,146 @@
 using namespace holdfast::test;
 using namespace std::chrono_literals;
 using holdfast::redis::fence_clock;
+namespace core = holdfast::core;
+
+namespace {
+
+// A clock that shows `us` at the start of the test, in the middle of the round trip.
+bool note(fence_clock& clock, std::size_t node, std::int64_t us, core::duration asked,
+    core::duration round_trip)
+{
+    const auto between = std::chrono::floor<std::chrono::microseconds>(asked + round_trip / 2);
+    return clock.note(node, us + between.count(), at(asked), at(asked + round_trip));
+}
+
+} // namespace
 
 BOOST_AUTO_TEST_SUITE(redlock_fence_clock)
 
-// No clock is known, so there is no floor.
 BOOST_AUTO_TEST_CASE(begins_with_nothing)
 {
-    BOOST_TEST(fence_clock(1s, 30s).floor(start) == 0);
+    BOOST_TEST(!fence_clock(1s).is_known());
 }
 
-// The floor is later than the latest clock of the nodes when the request arrives: the request takes
-// at most as long as the last one, plus a quarter of `ahead`.
-BOOST_AUTO_TEST_CASE(is_beyond_all_clocks)
+// The clock was read halfway between the request and its answer. From then on it runs like ours.
+BOOST_AUTO_TEST_CASE(follows_a_node)
 {
-    fence_clock clock(1s, 30s);
-    clock.note(0, 5000, at(0ms), at(20ms));
-    clock.note(1, 5300, at(0ms), at(1ms));
-    clock.note(2, 4000, at(0ms), at(1ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 5550);
-    BOOST_TEST(clock.floor(at(100ms)) == 5650);
-    BOOST_TEST(clock.floor(at(100ms + 1ns)) == 5651);
-    clock.note(1, 5350, at(100ms), at(101ms)); // it was set back
-    BOOST_TEST(clock.floor(at(100ms)) == 5600);
-    clock.forget(1);
-    BOOST_TEST(clock.floor(at(100ms)) == 5350);
+    fence_clock clock(1s);
+    BOOST_TEST(!clock.note(0, 5'000'000, at(0ms), at(20ms)));
+    BOOST_TEST(clock.is_known());
+    BOOST_TEST(clock.ms(at(10ms)) == 5000);
+    BOOST_TEST(clock.ms(at(11ms - 1ns)) == 5000);
+    BOOST_TEST(clock.ms(at(11ms)) == 5001);
+    BOOST_TEST(clock.ms(at(1010ms)) == 6000);
 }
 
-// A clock that was set is told from one that was read late.
+// A ballot counts eighths of a millisecond. It is never 0, whatever the clock shows.
+BOOST_AUTO_TEST_CASE(ballots_are_eighths_of_a_millisecond)
+{
+    fence_clock clock(1s);
+    clock.note(0, 5'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ballot(at(0ms)) == 40'000u);
+    BOOST_TEST(clock.ballot(at(125us - 1ns)) == 40'000u);
+    BOOST_TEST(clock.ballot(at(125us)) == 40'001u);
+    BOOST_TEST(clock.ballot(at(1ms)) == 40'008u);
+    fence_clock early(1s);
+    early.note(0, 0, at(0ms), at(0ms));
+    BOOST_TEST(early.ballot(at(0ms)) == 1u);
+    BOOST_TEST(early.ballot(at(-10s)) == 1u);
+}
+
+// A sample with a longer round trip than the last one is less exact, and is ignored.
+BOOST_AUTO_TEST_CASE(keeps_the_sample_with_the_shortest_round_trip)
+{
+    fence_clock clock(1s);
+    note(clock, 0, 5'000'000, 0ms, 2ms);
+    note(clock, 0, 5'300'000, 1s, 3ms);
+    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    note(clock, 0, 5'100'000, 2s, 1ms);
+    BOOST_TEST(clock.ms(at(0ms)) == 5100);
+    note(clock, 0, 5'200'000, 3s, 1ms); // as short, and newer
+    BOOST_TEST(clock.ms(at(0ms)) == 5200);
+}
+
+// Clocks drift: an old sample loses against a new one that was a little slower, and after a minute
+// against any.
+BOOST_AUTO_TEST_CASE(an_old_sample_is_replaced)
+{
+    fence_clock clock(1s);
+    note(clock, 0, 5'000'000, 0ms, 2ms);
+    note(clock, 0, 5'100'000, 9s, 4ms); // by now the first one is wrong by up to 1.9 ms
+    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    note(clock, 0, 5'100'000, 10s, 4ms);
+    BOOST_TEST(clock.ms(at(0ms)) == 5100);
+
+    fence_clock other(1s);
+    note(other, 0, 5'000'000, 0ms, 0ms);
+    note(other, 0, 5'400'000, 59s, 200ms);
+    BOOST_TEST(other.ms(at(0ms)) == 5000);
+    note(other, 0, 5'400'000, 60s, 200ms);
+    BOOST_TEST(other.ms(at(0ms)) == 5400);
+}
+
+// A clock that was set is told from one that was read late, and is followed at once.
 BOOST_AUTO_TEST_CASE(notices_that_a_clock_was_set)
 {
-    fence_clock clock(1s, 30s);
-    BOOST_TEST(!clock.note(0, 5000, at(0ms), at(1ms)));
-    BOOST_TEST(!clock.note(0, 7000, at(1000ms), at(1001ms))); // a second ahead: not more
-    BOOST_TEST(clock.note(0, 9001, at(2000ms), at(2001ms)));
-    BOOST_TEST(!clock.note(0, 10001, at(3000ms), at(3001ms)));
-    BOOST_TEST(clock.note(0, 5000, at(3000ms), at(3001ms)));
-    BOOST_TEST(!clock.note(0, 50000, at(4000ms), at(4501ms))); // heard too late to tell
-    BOOST_TEST(!clock.note(1, 50000, at(4000ms), at(4001ms))); // another node
+    fence_clock clock(1s);
+    BOOST_TEST(!note(clock, 0, 5'000'000, 0ms, 2ms));
+    BOOST_TEST(!note(clock, 0, 6'002'000, 0ms, 2ms)); // `ahead`, and the errors of both samples
+    BOOST_TEST(note(clock, 0, 7'004'001, 0ms, 2ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 7004);
+    BOOST_TEST(note(clock, 0, 5'000'000, 0ms, 100ms)); // back, and slow
+    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    BOOST_TEST(!note(clock, 0, 6'500'000, 1s, 1s)); // heard too late to tell
+    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    BOOST_TEST(!note(clock, 1, 50'000'000, 2s, 2ms)); // another node
     clock.forget(0);
-    BOOST_TEST(!clock.note(0, 50000, at(5000ms), at(5001ms)));
+    BOOST_TEST(!note(clock, 0, 50'000'000, 3s, 2ms));
 }
 
-// A clock that is far ahead of most others is not followed. A clock may be behind by any amount.
-BOOST_AUTO_TEST_CASE(does_not_follow_one_clock_that_is_wrong)
+// The time is one that the clocks of a majority have reached. One clock that is wrong, by whatever,
+// changes little.
+BOOST_AUTO_TEST_CASE(a_majority_of_the_clocks_is_not_behind)
 {
-    fence_clock clock(1s, 30s);
-    clock.note(0, 50'000, at(0ms), at(0ms));
-    clock.note(1, 50'100, at(0ms), at(0ms));
-    clock.note(2, 51'100, at(0ms), at(0ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 51'350); // no more than `ahead` of the median
-    clock.note(2, 51'101, at(0ms), at(0ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 50'350);
-    clock.note(2, 0, at(0ms), at(0ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 50'350);
+    fence_clock clock(1s);
+    clock.note(0, 50'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 50'000);
+    clock.note(1, 90'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 50'000); // of two, the one behind
+    clock.note(2, 60'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 60'000);
+    clock.note(3, 0, at(0ms), at(0ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 50'000);
+    clock.note(4, 70'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 60'000);
+}
+
+// A node that is gone has no say.
+BOOST_AUTO_TEST_CASE(forgets_nodes)
+{
+    fence_clock clock(1s);
+    clock.note(0, 50'000'000, at(0ms), at(0ms));
+    clock.note(1, 60'000'000, at(0ms), at(0ms));
+    clock.note(2, 70'000'000, at(0ms), at(0ms));
     clock.forget(0);
+    BOOST_TEST(clock.ms(at(0ms)) == 60'000);
+    clock.forget(1);
+    BOOST_TEST(clock.ms(at(0ms)) == 70'000);
     clock.forget(2);
-    clock.note(3, 60'000, at(0ms), at(0ms)); // of two, the one behind
-    BOOST_TEST(clock.floor(at(0ms)) == 50'350);
+    BOOST_TEST(!clock.is_known());
 }
 
-// The limit of what a majority certainly stores: the clocks of a majority are not behind it. The
-// floor is never beyond that limit.
-BOOST_AUTO_TEST_CASE(knows_the_limit_of_what_a_majority_stores)
+// Numbers that no clock shows.
+BOOST_AUTO_TEST_CASE(ignores_absurd_answers)
 {
-    fence_clock clock(1s, 2s);
-    BOOST_TEST(clock.storable(at(0ms)) > 7'000'000'000'000);
-    clock.note(0, 50'000, at(0ms), at(0ms));
-    BOOST_TEST(clock.storable(at(0ms)) == 51'750);
-    clock.note(1, 90'000, at(0ms), at(0ms));
-    BOOST_TEST(clock.storable(at(0ms)) == 51'750);
-    clock.note(2, 60'000, at(0ms), at(0ms));
-    BOOST_TEST(clock.storable(at(10ms)) == 61'760);
-
-    fence_clock narrow(1s, 1s);
-    narrow.note(0, 50'000, at(0ms), at(0ms));
-    narrow.note(1, 50'100, at(0ms), at(0ms));
-    narrow.note(2, 51'000, at(0ms), at(0ms));
-    BOOST_TEST(narrow.floor(at(0ms)) == 50'850);
-    BOOST_TEST(narrow.storable(at(0ms)) == 50'850);
-}
-
-// A slow answer is ignored, and so is an absurd one.
-BOOST_AUTO_TEST_CASE(ignores_slow_and_absurd_answers)
-{
-    fence_clock clock(1s, 30s);
-    clock.note(0, 5000, at(0ms), at(501ms));
-    clock.note(1, -1, at(0ms), at(0ms));
-    clock.note(2, std::numeric_limits<std::int64_t>::max(), at(0ms), at(0ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 0);
-    clock.note(0, 5000, at(0ms), at(500ms));
-    BOOST_TEST(clock.floor(at(0ms)) == 5250);
+    fence_clock clock(1s);
+    clock.note(0, -1, at(0ms), at(0ms));
+    clock.note(1, std::numeric_limits<std::int64_t>::max(), at(0ms), at(0ms));
+    clock.note(2, 7'258'118'400'000'001, at(0ms), at(0ms)); // later than the year 2200
+    clock.note(3, 5'000'000, at(1ms), at(0ms));
+    BOOST_TEST(!clock.is_known());
+    clock.note(2, 7'258'118'400'000'000, at(0ms), at(0ms));
+    BOOST_TEST(clock.ballot(at(0ms)) == 7'258'118'400'000u * 8);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

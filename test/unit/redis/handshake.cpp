@@ -1,79 +1,13 @@
 // The greeting, with scripted bytes.
-#include "redis/node/handshake.hpp"
-
-#include "redis/node/fence_scripts.hpp"
-#include "resp/reader.hpp"
-#include "support/printing.hpp"
-#include "support/times.hpp"
-#include "unit/redis/blob.hpp"
+#include "unit/redis/scripted_greeting.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <string>
-#include <vector>
 
-using namespace holdfast::redis;
+using namespace holdfast::test::greeting;
 using namespace std::string_literals;
 using holdfast::errc;
-namespace resp = holdfast::resp;
-
-namespace {
-
-const std::string ok = "+OK\r\n", wrong = "-ERR unknown subcommand\r\n";
-const std::string hello = "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
-const std::string hello_unknown = "-ERR unknown command 'HELLO'\r\n";
-
-const std::string memory = blob("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
-const std::string info = blob("# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n") + memory;
-const std::string scripts =
-    blob(release_script.digest) + blob(renew_script.digest) + blob(pass_on_script.digest);
-
-struct scripted_greeting {
-    node_settings settings{};
-    handshake h{};
-    std::string out{};
-    handshake::outcome result = handshake::outcome::going_on;
-
-    // Delivers the replies one after the other until the handshake ends; true if all were needed.
-    bool run(const std::string& replies)
-    {
-        h.start(settings, out);
-        resp::reader reader;
-        reader.feed(replies);
-        while (reader.next() == resp::reader::status::reply) {
-            if (result != handshake::outcome::going_on)
-                return false;
-            result = h.on_reply(reader.reply(), holdfast::test::start, out);
-        }
-        return true;
-    }
-
-    // What was sent: one command a line, arguments separated by spaces.
-    std::string sent()
-    {
-        resp::reader reader;
-        reader.feed(out);
-        std::string all;
-        while (reader.next() == resp::reader::status::reply) {
-            for (const resp::value& v : reader.reply().subspan(1))
-                all += std::string(v.text) + " ";
-            all.back() = '\n';
-        }
-        return all;
-    }
-
-    // Expects a failure.
-    void refuses(errc code, const std::string& replies)
-    {
-        run(replies);
-        BOOST_TEST((result == handshake::outcome::failed));
-        BOOST_TEST((h.why().code == code), h.why().text);
-        BOOST_TEST(!h.why().text.empty());
-        BOOST_TEST(h.why().text.find("s3cret") == std::string::npos, h.why().text);
-    }
-};
-
-} // namespace
 
 BOOST_AUTO_TEST_SUITE(redlock_handshake)
 
@@ -137,50 +71,6 @@ BOOST_AUTO_TEST_CASE(tracking_is_forbidden)
     BOOST_TEST(!g.h.server().tracks);
 }
 
-// A node of fenced mode is asked for its clock, and loads other scripts.
-BOOST_AUTO_TEST_CASE(with_fencing)
-{
-    const std::string loaded = blob(release_script.digest) + blob(fenced_renew_script.digest) +
-                               blob(fenced_acquire_script.digest) + blob(write_back_script.digest);
-    const std::string time = "*2\r\n" + blob("1700000000") + blob("123456");
-    const std::string last = blob(pass_on_script.digest);
-    const auto fenced = [] {
-        scripted_greeting g;
-        g.settings.fenced = true;
-        return g;
-    };
-    scripted_greeting g = fenced(), old = fenced();
-    g.settings.channel = "mine";
-    BOOST_TEST(g.run(hello + ok + ok + info + loaded + time + last + ok +
-                     ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
-    BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.server().clock_ms == 1'700'000'000'123);
-    BOOST_TEST(g.h.server().run_id == "abc");
-    BOOST_TEST(g.sent().find("\nTIME\n") != std::string::npos);
-    BOOST_TEST(g.sent().find(enqueue_script.text) == std::string::npos);
-    old.settings.password = "s3cret";
-    old.settings.client_name = "shop";
-    old.settings.database = 3;
-    BOOST_TEST(old.run(hello_unknown + ok + "*2\r\n+master\r\n:0\r\n" + ok + ok + ok + ok + info +
-                       loaded + time + last));
-    BOOST_TEST((old.result == handshake::outcome::ready));
-
-    // It must be known whether the node was restarted, and its clock.
-    const std::string noperm = "-NOPERM no permissions to run this command\r\n";
-    const std::string before = hello + ok + ok + info + loaded;
-    fenced().refuses(errc::permission_denied, hello + ok + ok + noperm);
-    fenced().refuses(
-        errc::fencing_unavailable, hello + ok + ok + blob("redis_mode:standalone\r\n"));
-    fenced().refuses(errc::fencing_unavailable, hello + ok + ok + blob("run_id:a b\r\n"));
-    fenced().refuses(errc::permission_denied, before + noperm);
-    for (const std::string& no_time : {"+OK\r\n"s, "*1\r\n:1\r\n"s,
-             "*2\r\n" + blob("x") + blob("1"), "*2\r\n" + blob("1") + blob(""),
-             "*2\r\n" + blob("-1") + blob("1"), "*2\r\n" + blob("9223372036854775807") + blob("1")})
-        fenced().refuses(errc::protocol_error, before + no_time);
-    fenced().refuses(errc::protocol_error,
-        hello + ok + ok + info + blob(release_script.digest) + blob(renew_script.digest));
-}
-
 // The commands that a lease will need are tried beforehand, on a key of no client. A command that
 // is forbidden or renamed is named. An error about this key proves nothing, and temporary errors
 // are left to later requests.
@@ -230,24 +120,6 @@ BOOST_AUTO_TEST_CASE(missing_rights)
             BOOST_TEST((other.result == handshake::outcome::ready));
         }
     }
-}
-
-// A greeting with all its parts.
-BOOST_AUTO_TEST_CASE(the_longest_greeting)
-{
-    scripted_greeting g;
-    g.settings.fenced = true;
-    g.settings.client_name = "shop";
-    g.settings.database = 3;
-    g.settings.channel = "mine";
-    g.settings.unused_key = "hf:mine";
-    BOOST_TEST(g.run(hello + ok + ok + ok + ok + info + blob(release_script.digest) +
-                     blob(fenced_renew_script.digest) + blob(fenced_acquire_script.digest) +
-                     blob(write_back_script.digest) + "*2\r\n" + blob("1700000000") + blob("0") +
-                     blob(pass_on_script.digest) + "_\r\n:0\r\n:0\r\n:0\r\n:0\r\n" + ok +
-                     ">3\r\n+subscribe\r\n+mine\r\n:1\r\n"));
-    BOOST_TEST((g.result == handshake::outcome::ready));
-    BOOST_TEST(g.h.server().keeps_queue);
 }
 
 // User and password are sent with HELLO; without a user it is the default one.

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(keys_of_a_resource)
 {
     const std::string tag = tag_of_slot(slot_of("p:a}b"));
     for (const std::string prefix : {"", "p:"}) {
-        key_names names(prefix, prefix, queue_suffix, true);
+        key_names names(key_forms::plain(prefix), true);
         std::set<std::string> all;
         std::size_t count = 0;
         for (const std::string& resource : {"a"s, "{a}"s, "a}b"s, "}{"s, "{}x"s, "x}{y"s, "{a{b"s,
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(keys_of_a_resource)
         }
         BOOST_TEST(all.size() == count);
     }
-    key_names names("", "", queue_suffix, true);
+    key_names names(key_forms::plain(), true);
     BOOST_TEST(names.queue_of("a") == "{a}:holdfast:queue:");
     BOOST_TEST(names.queue_of("{a}") == "{a}:holdfast:queue");
 }

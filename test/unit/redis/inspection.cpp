@@ -261,15 +261,15 @@ BOOST_AUTO_TEST_CASE(records_are_waited_for_two_seconds_in_all)
 
 BOOST_FIXTURE_TEST_CASE(tokens_of_fenced_mode, connected_fenced)
 {
-    std::int64_t fence = 100;
+    std::int64_t ballot = 100;
     answer_all([&](const words& w) {
         return w[0] == "clients" ? list_of({blob("")})
-                                 : view(1, token(7), 10, {}, std::to_string(++fence));
+                                 : view(1, token(7), 10, {}, std::to_string(++ballot));
     });
     const auto r = ask<resource_report>(inspect, "A").second;
-    BOOST_TEST(r.fence.value() == 103u);
-    BOOST_TEST(r.nodes[0].fence.value() == 101u);
-    BOOST_TEST(log(0) == "view 3 hf:l:A hf:q:A hf:f:A 999 512, clients 1 hf:c:00000007");
+    BOOST_TEST(r.fence.value() == 103u * 128 + 127); // the last token of the largest ballot
+    BOOST_TEST(r.nodes[0].fence.value() == 101u * 128 + 127);
+    BOOST_TEST(log(0) == "view 3 hf:l:A hf:q:A hf:f 999 512 8865, clients 1 hf:c:00000007");
 }
 
 std::string step(const std::string& cursor, const std::vector<std::string>& rest, int left_out = 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "redis/dialect/fenced_calls.hpp"
 #include "redis/inspection/inspection.hpp"
 #include "redis/inspection/scripts_of_inspection.hpp"
 #include "resp/reader.hpp"
@@ -114,8 +115,7 @@ struct inspection_fixture : redis::session_owner {
     static constexpr const char* channel = "holdfast:0123456789abcdef0123456789abcdef";
 
     explicit inspection_fixture(bool fenced = false)
-        : fenced_names("hf:l:", "hf:q:", {}),
-          people(pool, fenced ? fenced_names : plain_names,
+        : people(pool, fenced ? fenced_names : plain_names,
               {.channel = channel, .client_name = "test", .fenced = fenced, .keeps_record = true})
     {
         nodes.resize(3);
@@ -250,7 +250,8 @@ struct inspection_fixture : redis::session_owner {
     core::jitter jitter{1};
     std::vector<told_node> nodes;
     redis::node_pool pool{settings(), std::nullopt, *this, jitter};
-    redis::key_names plain_names{{}, {}, redis::queue_suffix}, fenced_names;
+    redis::key_names plain_names{redis::key_forms::plain()},
+        fenced_names{redis::fenced_calls::names()};
     redis::inspection people;
     std::uint64_t tag = 0;
 };
