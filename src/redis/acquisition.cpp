@@ -25,12 +25,13 @@ constexpr unsigned most_ballots = 4, most_ballots_of_lease = 250;
 void acquisition::open(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    const bool has_ballot = dialect_.choose_ballot(c, now);
+    has_ballot(c, now);
+    const requests all = encode(c);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const bool handed_over = c.queue.handed_over && i == c.queue.node;
         const auto reach = nodes_[i].now();
-        if (reach == reachability::ready && handed_over && has_ballot && c.round.is_fenced())
-            send_ballot(id, i, now); // behind the request for its key
+        if (reach == reachability::ready && handed_over && !all.ballot.empty())
+            send_ballot(id, i, all.ballot, now); // behind the request for its key
         if (handed_over)
             continue;
         if (reach == reachability::soon)
@@ -40,9 +41,22 @@ void acquisition::open(claim_id id, time_point now)
         else if (nodes_[i].congested(now))
             c.not_granted(i, vote::failed);
         else
-            ask(id, i, now);
+            ask(id, i, all, now);
     }
     limit(id, now);
+}
+
+acquisition::requests acquisition::encode(const claim& c)
+{
+    const bool balloted = c.round.is_fenced() && c.round.ballots().number() != 0;
+    return {.key = dialect_.common().set(c),
+        .ballot = balloted ? dialect_.ballot(c) : std::string_view()};
+}
+
+bool acquisition::has_ballot(claim& c, time_point now)
+{
+    return !c.round.is_fenced() || c.round.ballots().number() != 0 ||
+           dialect_.choose_ballot(c, now);
 }
 
 // A round needs no limit before a majority has been asked: a node that is still connecting becomes
@@ -56,10 +70,11 @@ void acquisition::limit(claim_id id, time_point now)
 
 bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
 {
-    const claim& c = claims_[id];
+    claim& c = claims_[id];
     if (!c.is_open() || c.keys[node].state != key::unsent)
         return false;
-    ask(id, node, now);
+    has_ballot(c, now);
+    ask(id, node, encode(c), now);
     if (c.stage == claim_stage::asking)
         limit(id, now);
     return true;
@@ -86,35 +101,32 @@ void acquisition::give_up(claim_id id)
 }
 
 // A node that is not ready for fenced mode is not asked.
-void acquisition::ask(claim_id id, std::size_t node, time_point now)
+void acquisition::ask(claim_id id, std::size_t node, const requests& all, time_point now)
 {
     claim& c = claims_[id];
-    if (const errc why = dialect_.refuses(node, c, now); why != errc{}) {
+    errc why = dialect_.refuses(node, c, now);
+    const bool fenced = c.round.is_fenced();
+    if (why == errc{} && fenced && all.ballot.empty()) {
+        c.round.fence().troubles[node] = fence_trouble::ahead;
+        why = errc::fencing_unavailable;
+    }
+    if (why != errc{}) {
         c.not_granted(node, vote::failed, why);
         return;
     }
-    const bool fenced = c.round.is_fenced();
-    if (fenced && c.round.ballots().number() == 0 && !dialect_.choose_ballot(c, now)) {
-        c.round.fence().troubles[node] = fence_trouble::ahead;
-        c.not_granted(node, vote::failed, errc::fencing_unavailable);
-        return;
-    }
-    nodes_.send(node, dialect_.common().set(c),
-        {.reference = id, .kind = request_kind::acquire, .sent = now});
+    nodes_.send(node, all.key, {.reference = id, .kind = request_kind::acquire, .sent = now});
     c.sent(node, now);
     if (fenced && !c.round.ballots().was_sent(node)) // it accepts a ballot once
-        send_ballot(id, node, now);
+        send_ballot(id, node, all.ballot, now);
 }
 
-void acquisition::send_ballot(claim_id id, std::size_t node, time_point now)
+void acquisition::send_ballot(
+    claim_id id, std::size_t node, std::string_view ballot, time_point now)
 {
-    claim& c = claims_[id];
-    nodes_.send(node, dialect_.ballot(c),
-        {.reference = id,
-            .kind = request_kind::ballot,
-            .ballot = c.round.ballots().number(),
-            .sent = now});
-    c.round.ballots().send(node);
+    ballot_round& round = claims_[id].round.ballots();
+    nodes_.send(node, ballot,
+        {.reference = id, .kind = request_kind::ballot, .ballot = round.number(), .sent = now});
+    round.send(node);
 }
 
 void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_point now)
@@ -178,7 +190,7 @@ bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
         return false;
     n.state = key::absent;
     if (n.refusals++ == 0 && nodes_.is_ready(node)) {
-        ask(id, node, now);
+        ask(id, node, encode(c), now);
         return true;
     }
     n.again = true;
@@ -196,12 +208,13 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
     const claim_id id = claims_.all.id_at(*index);
     claim& c = claims_[id];
     c.asked_again_at = core::never;
+    const requests all = encode(c);
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!c.keys[i].again)
             continue;
         c.keys[i].again = false;
         if (nodes_.is_ready(i))
-            ask(id, i, now);
+            ask(id, i, all, now);
         else
             c.not_granted(i, vote::failed, nodes_.why_down(i));
     }
@@ -223,7 +236,7 @@ void acquisition::go_on(claim_id id, time_point now)
     bool any = false;
     while (const auto node = round.next()) {
         if (nodes_.is_ready(*node)) {
-            send_ballot(id, *node, now);
+            send_ballot(id, *node, dialect_.ballot(c), now);
             any = true;
         } else {
             exclude(c, *node, nodes_.why_down(*node));

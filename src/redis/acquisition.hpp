@@ -73,11 +73,19 @@ public:
     core::time_point wake_at() const noexcept { return asked_again_.earliest(); }
 
 private:
-    void ask(core::claim_id id, std::size_t node, core::time_point now);
+    // The requests for a key, which are the same for all nodes: valid until others are encoded.
+    struct requests {
+        std::string_view key, ballot; // the ballot: empty if there is none
+    };
+    requests encode(const claim& c);
+    // Chooses the first ballot of the claim, if it needs one.
+    bool has_ballot(claim& c, core::time_point now);
+    void ask(core::claim_id id, std::size_t node, const requests& all, core::time_point now);
     bool asks_again(std::size_t node, core::claim_id id, core::time_point now);
     // Sends ballots that are due, and a larger one if only that can lead to a majority.
     void go_on(core::claim_id id, core::time_point now);
-    void send_ballot(core::claim_id id, std::size_t node, core::time_point now);
+    void send_ballot(
+        core::claim_id id, std::size_t node, std::string_view ballot, core::time_point now);
     void exclude(claim& c, std::size_t node, errc why);
 
     claim_table& claims_;

@@ -70,10 +70,10 @@ std::string_view fenced_calls::ballot(std::uint64_t hash, std::uint64_t ballot)
 {
     const resp::decimal score(static_cast<std::int64_t>(ballot));
     const resp::decimal member(static_cast<std::int64_t>(register_of(hash)));
-    command_.clear();
+    ballot_.clear();
     resp::append_command(
-        command_, {"ZADD", registers_, "XX", "GT", "CH", score.view(), member.view()});
-    return command_;
+        ballot_, {"ZADD", registers_, "XX", "GT", "CH", score.view(), member.view()});
+    return ballot_;
 }
 
 std::string_view fenced_calls::largest_ballot(std::uint64_t hash)

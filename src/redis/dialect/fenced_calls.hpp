@@ -11,7 +11,7 @@
 namespace holdfast::redis {
 
 // The encoded requests that only fenced mode has: see fence_scripts.hpp. Each stays valid until the
-// next one.
+// next one; a ballot, until the next ballot.
 class fenced_calls {
 public:
     // `key_prefix`: of every key.
@@ -35,7 +35,7 @@ public:
 
 private:
     const std::string quarantine_, agreed_, trust_, record_, registers_;
-    std::string command_;
+    std::string command_, ballot_;
 };
 
 } // namespace holdfast::redis
