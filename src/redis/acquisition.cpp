@@ -100,17 +100,22 @@ void acquisition::give_up(claim_id id)
     forget(id);
 }
 
-// A node that is not ready for fenced mode is not asked.
+// Why a node does not count in fenced mode, before it is asked.
+errc acquisition::why_not(std::size_t node, claim& c, const requests& all, time_point now)
+{
+    if (const errc why = dialect_.refuses(node, c, now); why != errc{})
+        return why;
+    if (!all.ballot.empty())
+        return {};
+    c.round.fence().troubles[node] = fence_trouble::ahead;
+    return errc::fencing_unavailable;
+}
+
 void acquisition::ask(claim_id id, std::size_t node, const requests& all, time_point now)
 {
     claim& c = claims_[id];
-    errc why = dialect_.refuses(node, c, now);
     const bool fenced = c.round.is_fenced();
-    if (why == errc{} && fenced && all.ballot.empty()) {
-        c.round.fence().troubles[node] = fence_trouble::ahead;
-        why = errc::fencing_unavailable;
-    }
-    if (why != errc{}) {
+    if (const errc why = fenced ? why_not(node, c, all, now) : errc{}; why != errc{}) {
         c.not_granted(node, vote::failed, why);
         return;
     }
@@ -164,7 +169,8 @@ bool acquisition::record(
     } else {
         c.not_granted(node, a.said, a.why);
     }
-    go_on(id, now);
+    if (c.round.is_fenced())
+        go_on(id, now);
     return true;
 }
 
@@ -224,7 +230,7 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
 void acquisition::go_on(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.round.is_fenced() || !c.is_open())
+    if (!c.is_open())
         return;
     ballot_round& round = c.round.ballots();
     if (round.needs_larger() && c.round.fence().registers_asked == 0) {

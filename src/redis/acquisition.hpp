@@ -80,9 +80,11 @@ private:
     requests encode(const claim& c);
     // Chooses the first ballot of the claim, if it needs one.
     bool has_ballot(claim& c, core::time_point now);
+    errc why_not(std::size_t node, claim& c, const requests& all, core::time_point now);
     void ask(core::claim_id id, std::size_t node, const requests& all, core::time_point now);
     bool asks_again(std::size_t node, core::claim_id id, core::time_point now);
-    // Sends ballots that are due, and a larger one if only that can lead to a majority.
+    // In fenced mode: sends ballots that are due, and a larger one if only that can lead to a
+    // majority.
     void go_on(core::claim_id id, core::time_point now);
     void send_ballot(
         core::claim_id id, std::size_t node, std::string_view ballot, core::time_point now);

@@ -83,6 +83,30 @@ void append_command(std::string& out, std::span<const std::string_view> argument
     });
 }
 
+std::string encoded_head(std::initializer_list<std::string_view> arguments, std::size_t more)
+{
+    std::string head;
+    append_array_header(head, arguments.size() + more);
+    for (const std::string_view argument : arguments)
+        append_blob(head, argument);
+    return head;
+}
+
+void append_command(
+    std::string& out, const std::string& head, std::initializer_list<std::string_view> arguments)
+{
+    std::size_t room = head.size();
+    for (const std::string_view argument : arguments)
+        room += size_of_blob(argument);
+    append(out, room, [&](char* at) {
+        std::memcpy(at, head.data(), head.size());
+        at += head.size();
+        for (const std::string_view argument : arguments)
+            at = write_blob(at, argument);
+        return at;
+    });
+}
+
 void append_array_header(std::string& out, std::size_t count)
 {
     append(out, most_of_a_header, [count](char* at) { return write_header(at, '*', count); });

@@ -31,6 +31,13 @@ private:
 void append_command(std::string& out, std::initializer_list<std::string_view> arguments);
 void append_command(std::string& out, std::span<const std::string_view> arguments);
 
+// The beginning of a command that is sent often: its first arguments, encoded once. So many more
+// arguments follow.
+std::string encoded_head(std::initializer_list<std::string_view> arguments, std::size_t more);
+// `head` and its arguments. No argument may point into `out`.
+void append_command(
+    std::string& out, const std::string& head, std::initializer_list<std::string_view> arguments);
+
 // The same in pieces, if the number of arguments is known beforehand.
 void append_array_header(std::string& out, std::size_t count);
 void append_blob(std::string& out, std::string_view argument);

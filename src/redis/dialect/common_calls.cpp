@@ -11,6 +11,14 @@ namespace holdfast::redis {
 
 using core::claim_id;
 
+common_calls::common_calls(key_names& names, std::string channel)
+    : names_(names),
+      channel_(std::move(channel)),
+      set_(resp::encoded_head({"SET"}, 5)),
+      remove_(resp::encoded_head({"EVALSHA", release_script.digest, "1"}, 2)),
+      pass_on_(resp::encoded_head({"EVALSHA", pass_on_script.digest, "2"}, 5))
+{}
+
 std::string common_calls::place_of(const claim& c, claim_id id) const
 {
     std::string place(c.token.view());
@@ -22,7 +30,7 @@ std::string_view common_calls::set(const claim& c)
 {
     const resp::decimal ttl(in_ms(c.params.ttl));
     command_.clear();
-    resp::append_command(command_, {"SET", c.lock, c.token.view(), "NX", "PX", ttl.view()});
+    resp::append_command(command_, set_, {c.lock, c.token.view(), "NX", "PX", ttl.view()});
     return command_;
 }
 
@@ -49,8 +57,10 @@ std::string_view common_calls::confirm(const claim& c, bool by_text)
 std::string_view common_calls::remove(const claim& c, bool by_text)
 {
     command_.clear();
-    resp::append_command(command_, {script_command(by_text), script_name(release_script, by_text),
-                                       "1", c.lock, c.token.view()});
+    if (by_text)
+        resp::append_command(command_, {"EVAL", release_script.text, "1", c.lock, c.token.view()});
+    else
+        resp::append_command(command_, remove_, {c.lock, c.token.view()});
     return command_;
 }
 
@@ -61,9 +71,12 @@ std::string_view common_calls::hand_off(
     const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.params.ttl)));
     command_.clear();
     if (!c.keys[node].leaves_open) {
-        resp::append_command(
-            command_, {script_command(by_text), script_name(pass_on_script, by_text), "2", c.lock,
-                          queue, c.token.view(), ttl.view(), place});
+        if (by_text)
+            resp::append_command(command_, {"EVAL", pass_on_script.text, "2", c.lock, queue,
+                                               c.token.view(), ttl.view(), place});
+        else
+            resp::append_command(
+                command_, pass_on_, {c.lock, queue, c.token.view(), ttl.view(), place});
         return command_;
     }
     const resp::decimal behind(c.params.polling.period_ms - c.params.polling.window_ms);

@@ -18,10 +18,7 @@ inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 class common_calls {
 public:
     // `channel`: where we are told of our turn.
-    common_calls(key_names& names, std::string channel)
-        : names_(names),
-          channel_(std::move(channel))
-    {}
+    common_calls(key_names& names, std::string channel);
 
     // About the key of a lock.
     std::string_view set(const claim& c); // also repairs
@@ -48,6 +45,7 @@ public:
 private:
     key_names& names_;
     const std::string channel_;
+    const std::string set_, remove_, pass_on_; // the heads of requests that are sent often
     std::string command_;
 };
 

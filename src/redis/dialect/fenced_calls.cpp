@@ -23,7 +23,8 @@ fenced_calls::fenced_calls(const fence_settings& settings, std::string_view key_
              : settings.trusted_persistence ? "kept"
                                             : ""),
       record_(with(key_prefix, record_key)),
-      registers_(registers_of(key_prefix))
+      registers_(registers_of(key_prefix)),
+      ballot_head_(resp::encoded_head({"ZADD", registers_, "XX", "GT", "CH"}, 2))
 {}
 
 key_forms fenced_calls::names(std::string_view key_prefix)
@@ -71,8 +72,7 @@ std::string_view fenced_calls::ballot(std::uint64_t hash, std::uint64_t ballot)
     const resp::decimal score(static_cast<std::int64_t>(ballot));
     const resp::decimal member(static_cast<std::int64_t>(register_of(hash)));
     ballot_.clear();
-    resp::append_command(
-        ballot_, {"ZADD", registers_, "XX", "GT", "CH", score.view(), member.view()});
+    resp::append_command(ballot_, ballot_head_, {score.view(), member.view()});
     return ballot_;
 }
 
