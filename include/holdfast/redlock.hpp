@@ -21,15 +21,15 @@ enum class fencing { off, on };
 /// node stores the first values that it receives (under the key "hf:n") and refuses clients with
 /// other values as `errc::misconfigured_node`. The nodes must be Redis 6.2 or later.
 struct fencing_options {
-    /// How long a node that was restarted or lost its data does not count. By then every lease that
-    /// it may have forgotten has ended, and every token that it may have forgotten is smaller than
-    /// the next one. No lock may have a longer ttl than this less two times `ahead`. 1 s to 25 h.
+    /// A node that was restarted or lost its data does not count for this long and twice `ahead`. By
+    /// then every lease that it may have forgotten has ended, and every token that it may have
+    /// forgotten is smaller than the next one. No lock may have a longer ttl. 1 s to 25 h.
     std::chrono::milliseconds quarantine{60'000};
 
     /// How far ahead of the clocks of the nodes a token may be. Tokens follow these clocks, as a
     /// majority of the nodes shows them. A node that grants tokens further ahead does not count:
     /// its clock was set back, or had been wrong. The clocks of nodes and of the clients' estimates
-    /// may differ by half of this. 10 ms to 1 h, and at most a quarter of the quarantine.
+    /// may differ by half of this. 10 ms to 1 h, and at most half of the quarantine.
     std::chrono::milliseconds ahead{1'000};
 
     /// Whether a node without a record of fencing is new and grants at once. Without this option
@@ -176,7 +176,7 @@ struct redlock_options {
 /// whatever the clocks do and however much they differ, as long as the nodes keep their registers.
 /// A node that was restarted or emptied begins again beyond all tokens that it may have accepted,
 /// and the order holds as well, unless its clock *and* those of a majority of the nodes were set
-/// back in between by the quarantine less twice `ahead`, or more.
+/// back in between by the quarantine or more.
 ///
 /// Beyond this, the order is lost
 /// - where the registers of a node are changed by hand (to delete them is safe);

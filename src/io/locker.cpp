@@ -38,7 +38,7 @@ core::lease_params checked(const core::lease_params& terms, const io::engine& en
     if (terms.ttl > engine.store().about().longest_ttl)
         throw std::invalid_argument("holdfast: ttl is " + in_ms(terms.ttl) +
                                     "; it must not be longer than the backend's quarantine "
-                                    "less twice `ahead` (fencing_options), which is " +
+                                    "(fencing_options), which is " +
                                     in_ms(engine.store().about().longest_ttl));
     const core::duration node_timeout = engine.store().patience(terms.ttl);
     if (terms.ttl <= terms.drift + node_timeout)

@@ -108,9 +108,9 @@ void argument_check::fence(const fencing_options& o) const
 {
     range("fence.quarantine", o.quarantine, 1s, 25h);
     range("fence.ahead", o.ahead, 10ms, 1h);
-    if (o.ahead > o.quarantine / 4)
+    if (o.ahead > o.quarantine / 2)
         reject("fence.ahead is " + std::to_string(o.ahead.count()) +
-               " ms; it must be at most a quarter of fence.quarantine, which is " +
+               " ms; it must be at most half of fence.quarantine, which is " +
                std::to_string(o.quarantine.count()) + " ms");
 }
 

@@ -50,7 +50,7 @@ const std::vector<mistake> mistakes{
             redlock_options options{.fencing = fencing::on};
             locker fenced(l.get_executor(), redlock({"redis://127.0.0.1:1"}, options));
             lock_options longer;
-            longer.ttl = options.fence.quarantine - 2 * options.fence.ahead;
+            longer.ttl = options.fence.quarantine;
             holdfast::lock(fenced, "resource", longer);
             longer.ttl += 1ms;
             holdfast::lock(fenced, "resource", longer);

@@ -16,9 +16,9 @@ std::string with(std::string_view key_prefix, std::string_view name)
 } // namespace
 
 fenced_calls::fenced_calls(const fence_settings& settings, std::string_view key_prefix)
-    : quarantine_(std::to_string(in_ms(settings.quarantine))),
-      agreed_(quarantine_ + " " + std::to_string(in_ms(settings.ahead)) + " " +
-              std::to_string(redis::registers)),
+    : pause_(std::to_string(in_ms(settings.pause()))),
+      agreed_(std::to_string(in_ms(settings.quarantine)) + " " +
+              std::to_string(in_ms(settings.ahead)) + " " + std::to_string(redis::registers)),
       trust_(settings.first_deployment      ? "first"
              : settings.trusted_persistence ? "kept"
                                             : ""),
@@ -49,7 +49,7 @@ std::string_view fenced_calls::open(std::string_view run_id, std::int64_t clock_
     const resp::decimal clock(clock_ms);
     command_.clear();
     resp::append_command(command_, {"EVAL", open_script.text, "2", record_, registers_, agreed_,
-                                       run_id, quarantine_, clock.view(), trust_});
+                                       run_id, pause_, clock.view(), trust_});
     return command_;
 }
 

@@ -34,7 +34,7 @@ public:
     std::string_view largest_ballot(std::uint64_t hash);
 
 private:
-    const std::string quarantine_, agreed_, trust_, record_, registers_, ballot_head_;
+    const std::string pause_, agreed_, trust_, record_, registers_, ballot_head_;
     std::string command_, ballot_;
 };
 

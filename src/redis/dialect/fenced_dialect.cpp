@@ -279,8 +279,8 @@ errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time
                                   : 1;
     if (over > 0) {
         note_trouble(node, &c,
-            over > in_ms(settings_.quarantine) ? fence_trouble::far_ahead : fence_trouble::ahead,
-            over, calls_.registers());
+            over > in_ms(settings_.pause()) ? fence_trouble::far_ahead : fence_trouble::ahead, over,
+            calls_.registers());
         return errc::fencing_unavailable;
     }
     c.round.fence().largest = std::max(c.round.fence().largest, ballot);

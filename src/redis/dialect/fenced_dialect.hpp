@@ -19,7 +19,7 @@ public:
     fenced_dialect(std::string channel, const fence_settings& settings, node_pool& nodes,
         std::string_view key_prefix = {});
 
-    core::duration longest_ttl() const noexcept override { return settings_.longest_ttl(); }
+    core::duration longest_ttl() const noexcept override { return settings_.quarantine; }
     bool has_polling_clients() const noexcept override { return false; }
 
     void begin(claim& c) override { c.round.begin_fence(c.keys.size()); }

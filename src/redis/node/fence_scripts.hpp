@@ -43,7 +43,7 @@ inline constexpr std::int64_t conflict = -4;  // the record holds other data
 // restarted. Registers are never set back.
 // KEYS: the node's record; its registers. ARGV[1]: what all clients must agree on: the quarantine
 // and `ahead` in ms and the number of registers, separated by spaces; ARGV[2]: the node's run_id;
-// ARGV[3]: the quarantine in ms; ARGV[4]: the client's estimate of the time, in ms since the epoch:
+// ARGV[3]: the quarantine in ms, with twice `ahead`; ARGV[4]: the client's estimate of the time, in ms since the epoch:
 // the quarantine of a node whose clock is behind begins then; ARGV[5]: `first` if a node without a
 // record is new, not wiped; `kept` if a node with a record and registers remembers everything; or
 // empty.
