@@ -15,8 +15,7 @@ using words = random_commands::words;
 
 // The last one is from the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
-    redis::enqueue_script, redis::join_script, redis::owner_script, redis::fenced_acquire_script,
-    redis::write_back_script, redis::fenced_renew_script,
+    redis::enqueue_script, redis::join_script, redis::owner_script, redis::open_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};
@@ -99,11 +98,11 @@ words random_commands::script_call()
 {
     const redis::script* chosen = &scripts[roll(std::size(scripts))];
     if (what_ == about::fencing && one_in(2))
-        chosen = &redis::fenced_acquire_script;
+        chosen = &redis::open_script;
     if (what_ == about::no_time && chosen->text == redis::enqueue_script.text)
         chosen = &redis::pass_on_script; // the reply of the other depends on the time
-    if (what_ == about::no_time && chosen->text == redis::fenced_acquire_script.text)
-        chosen = &redis::join_script; // the reply of the other depends on the time
+    if (what_ == about::no_time && chosen->text == redis::open_script.text)
+        chosen = &redis::join_script; // the same
     const redis::script& s = *chosen;
     words w;
     if (one_in(4)) {
@@ -120,12 +119,8 @@ words random_commands::script_call()
         return join_call(std::move(w));
     if (s.text == redis::pass_on_script.text || s.text == redis::enqueue_script.text)
         return queue_call(std::move(w), s.text == redis::enqueue_script.text);
-    if (s.text == redis::fenced_acquire_script.text)
-        return fenced_acquire(std::move(w));
-    if (s.text == redis::write_back_script.text)
-        return raise(std::move(w));
-    if (s.text == redis::fenced_renew_script.text)
-        return fenced_renew(std::move(w));
+    if (s.text == redis::open_script.text)
+        return open_call(std::move(w));
     const bool renews = s.text == redis::renew_script.text;
     const std::size_t keys = one_in(15) ? 0 : renews ? 1 + roll(4) : 1;
     w.push_back(one_in(20) ? number() : std::to_string(keys));
@@ -229,9 +224,9 @@ words random_commands::correct()
     if (std::exchange(watch_next_, false))
         return one_in(3) ? script_call() : one_in(3) ? on_sorted_set() : on_key();
     if (what_ == about::fencing && !one_in(3))
-        return one_in(6) ? on_counter() : script_call();
+        return one_in(2) ? on_registers() : script_call();
     if (one_in(20))
-        return on_counter();
+        return on_registers();
     const std::size_t what = roll(100);
     if (what < 15)
         return set();

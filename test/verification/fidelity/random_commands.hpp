@@ -48,11 +48,11 @@ private:
     words expire();
     words script_call();
     words queue_call(words w, bool enqueues);
-    words fenced_acquire(words w);
-    words raise(words w);
-    words fenced_renew(words w);
-    words on_counter();
-    std::string counter();
+    words open_call(words w);
+    words on_registers();
+    std::string number_of_any_kind();
+    std::string ballot();
+    std::string register_name();
     std::string settings();
     std::string run_id();
     std::string record();

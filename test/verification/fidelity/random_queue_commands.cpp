@@ -86,8 +86,8 @@ words random_commands::on_sorted_set()
     case 1:
     case 2: {
         words w{"ZADD", set};
-        if (one_in(2))
-            w.emplace_back("NX");
+        while (one_in(2))
+            w.emplace_back(any({"NX", "NX", "XX", "GT", "LT", "CH"}));
         do
             w.insert(w.end(), {score(), member()});
         while (one_in(3));

@@ -102,6 +102,10 @@ BOOST_AUTO_TEST_CASE(replies_become_values)
         "return type(redis.call('exists','a'))", "return redis.call('mget','a','none','list')",
         "return redis.call('zrange','q',0,-1,'withscores')",
         "return redis.call('zscore','q','two')+1", "return redis.call('zscore','q','none')",
+        "return redis.call('zadd','q','xx','gt','ch',3,'one',1,'two',5,'three')",
+        "local a={} for i=1,500 do a[#a+1]=i*1.5 a[#a+1]=i end "
+        "redis.call('zadd','q','gt',unpack(a)) return redis.call('zrange','q',-9,-1,'withscores')",
+        "return {redis.call('zcard','q'),redis.call('zcard','none')}",
         "return redis.call('zpopmin','q')", "return redis.call('zpopmin','none')[1]",
         "return #redis.call('time')", "return redis.call('ping')", "return redis.call('type','q')",
         "return redis.call('pttl','a')", "return redis.call('SET','a','b','PX','100')",
@@ -115,7 +119,8 @@ BOOST_AUTO_TEST_CASE(failed_commands_end_a_script_or_are_returned)
              "", "{}", "'get',nil", "'get',true", "nil", "'expire','a','x'",
              "'set','a','b','px','0'", "'client','id'", "'client'", "'eval','return 1','0'",
              "'evalsha','x','0'", "'script','flush'", "'subscribe','one'", "'unsubscribe'",
-             "'role'", "'hello','3'", "'auth','x'", "'select','99'", "'zadd','q','x','y'"})
+             "'role'", "'hello','3'", "'auth','x'", "'select','99'", "'zadd','q','x','y'",
+             "'zadd','q','xx','nx',1,'y'", "'zadd','list','gt',1,'y'", "'zcard','list'"})
         run({"return redis.call(" + command + ")", "return redis.pcall(" + command + ")",
             "local r=redis.pcall(" + command + ")\nreturn type(r)=='table' and r.err or r",
             "redis.call('set','a','z')\n\nlocal r = redis.call(" + command + ")\nreturn 1"});

@@ -49,12 +49,9 @@ void fill(twins& both, random_commands& random)
             {"SCRIPT", "LOAD", std::string(holdfast::redis::renew_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::pass_on_script.text)},
             {"SCRIPT", "LOAD", std::string(holdfast::redis::enqueue_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_acquire_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::write_back_script.text)},
-            {"SCRIPT", "LOAD", std::string(holdfast::redis::fenced_renew_script.text)},
-            {"DEL", "n", "f"},
-            {"SET", "n", "100 1000 0 r1 " + std::string(random.one_in(3) ? "x" : "1")},
-            {"SET", "f", "99"}},
+            {"SCRIPT", "LOAD", std::string(holdfast::redis::open_script.text)}, {"DEL", "n", "f"},
+            {"EVAL", std::string(holdfast::redis::open_script.text), "2", "n", "f", "100 10 16384",
+                random.one_in(3) ? "r2" : "r1", "100", "0", "first"}},
         random);
 }
 
