@@ -1,100 +1,86 @@
 # Fencing tokens
 
-holdfast_control(fenced_no_second_round "a node that granted less than the token gets no write-back"
-    EDIT src/redis/quorum/token_round.cpp
-        "        round_.record(node, vote::pending);
-        to_write_back_ |= bit_of(node);"
-        "")
+holdfast_control(fenced_first_ballot_counts "after a second ballot, nodes count that accepted only the first"
+    EDIT src/redis/quorum/ballot_round.cpp
+        "n.state == ballot_state::accepted && n.number >= least;"
+        "n.state == ballot_state::accepted;")
 
-holdfast_control(fenced_token_published_early "the token is published before a majority stores it"
-    EDIT src/redis/quorum/token_round.cpp
-        "        round_.record(node, vote::pending);"
-        "")
+holdfast_control(fenced_refusals_count "a node that refuses the ballot counts as if it had accepted it"
+    EDIT src/redis/quorum/ballot_round.cpp
+        "    case ballot_answer::refused:
+        n.state = ballot_state::refused;"
+        "    case ballot_answer::refused:
+        n.state = ballot_state::accepted;")
 
-holdfast_control(fenced_refusing_nodes_count "a node that refuses counts as if its counter were large enough"
-    EDIT src/redis/quorum/token_round.cpp
-        "    round_.record(node, v);"
-        "    const bool counts = v == vote::refused
-        && *std::max_element(starts_.begin(), starts_.end()) != 0;
-    round_.record(node, counts ? vote::granted : v);
-    if (counts && token_ == 0 && round_.count(vote::granted) == majority(nodes_))
-        fix_token();"
+holdfast_control(fenced_key_is_enough "a node that holds the key counts before it accepts the ballot"
+    EDIT src/redis/quorum/ballot_round.cpp
+        "return n.has_key && !n.excluded && n.state == ballot_state::accepted && n.number >= least;"
+        "return n.has_key && !n.excluded;")
+
+holdfast_control(fenced_straggler_counts "a late key prolongs the lease although its node accepted no ballot"
     EDIT src/redis/claim/claim.cpp
-        "    if (v != vote::unknown)"
-        "    if (round.is_fenced() && round.votes().of(node) == vote::granted) {
-        keys[node].state = key::ours;
-        keys[node].until = end_of(round_began);
-    } else if (v != vote::unknown)")
-
-holdfast_control(fenced_larger_grant_counts "a node that granted more than the token counts"
-    EDIT src/redis/quorum/token_round.cpp
-        "        round_.record(node, vote::refused);
-    } else if"
-        "    } else if")
-
-holdfast_control(fenced_lost_raise_counts "a node that lost the key before the write-back counts"
-    EDIT src/redis/quorum/token_round.cpp
-        "        round_.record(node, vote::refused);
-        break;"
-        "        round_.record(node, vote::granted);
-        break;"
+        "keys.stays_until(node, end_of(asked));"
+        "keys.granted(node, end_of(asked));"
     EDIT src/redis/claim/claim.cpp
-        "answer == write_back_answer::ok && !n.lost ? key::ours : key::repaired"
-        "key::ours")
+        "n.state == key::ours && !round.counts(i)"
+        "false")
 
-holdfast_control(fenced_unconditional_raise "a write-back checks neither the key nor the counter"
+holdfast_control(fenced_early_ballot_counts "a ballot counts that precedes the request for the key"
+    EDIT src/redis/quorum/ballot_round.cpp
+        "        n.state = ballot_state::refused; // whatever its answer will be"
+        "        (void)n;")
+
+holdfast_control(fenced_makes_registers "a ballot makes the register that a node has lost"
+    EDIT src/redis/dialect/fenced_calls.cpp
+        "\"XX\", \"GT\", \"CH\""
+        "\"GT\", \"CH\"")
+
+holdfast_control(fenced_smaller_ballots "a register accepts smaller ballots"
+    EDIT src/redis/dialect/fenced_calls.cpp
+        "\"XX\", \"GT\", \"CH\""
+        "\"XX\", \"CH\"")
+
+holdfast_control(fenced_no_quarantine "a node that may have lost data accepts ballots at once"
     EDIT src/redis/node/fence_scripts.hpp
-        "if redis.pcall('get',KEYS[1])==ARGV[1] and redis.pcall('get',KEYS[2])==ARGV[2] then"
-        "if true then"
+        "else from=math.max(now,tonumber(ARGV[4]))+ARGV[3] end "
+        "else from=now end "
     COMPILE ${users_of_scripts})
 
-holdfast_control(fenced_raise_to_the_token "a write-back stores the token, not the end of its block"
-    EDIT src/redis/quorum/token_round.cpp
-        "end_of_block(starts_[node]), end_of_block(token_)}"
-        "end_of_block(starts_[node]), token_}")
-
-holdfast_control(fenced_block_of_one "a grant reserves only its first token"
+holdfast_control(fenced_registers_begin_at_zero "the registers of a node that has lost its data begin at 0"
     EDIT src/redis/node/fence_scripts.hpp
-        "string.format('%.0f',start+ARGV[5]-1)"
-        "string.format('%.0f',start)"
-    EDIT src/redis/quorum/token_round.cpp
-        "{node, end_of_block(starts_[node]), end_of_block(token_)}"
-        "{node, starts_[node], token_}"
+        "local least,a=string.format('%.0f',from*8),{} "
+        "local least,a='0',{} "
     COMPILE ${users_of_scripts})
+
+holdfast_control(fenced_registers_begin_now "the registers of a node that has lost its data begin at its clock"
+    EDIT src/redis/node/fence_scripts.hpp
+        "local least,a=string.format('%.0f',from*8),{} "
+        "local least,a=string.format('%.0f',now*8),{} "
+    COMPILE ${users_of_scripts})
+
+holdfast_control(fenced_restart_unnoticed "a node that was restarted with old data is trusted"
+    EDIT src/redis/node/fence_scripts.hpp
+        "if not whole or who~=ARGV[2] then "
+        "if not whole then "
+    COMPILE ${users_of_scripts})
+
+holdfast_control(fenced_outruns_the_clock "ballots are further ahead of the clocks than \`ahead\`"
+    EDIT src/redis/dialect/fenced_dialect.cpp
+        "if (k > clock + ahead)"
+        "if (false)"
+    EDIT src/redis/dialect/fenced_dialect.cpp
+        "    if (over > 0) {"
+        "    if (false) {")
+
+holdfast_control(fenced_tokens_overlap "a token is the ballot plus a place, so that tokens of two ballots overlap"
+    EDIT src/redis/dialect/fenced_dialect.cpp
+        "c.round.ballots().published() * tokens_in_ballot"
+        "c.round.ballots().published()"
+    EDIT src/redis/claim/claim_round.cpp
+        "fence_->round.published() * tokens_in_ballot"
+        "fence_->round.published()")
 
 holdfast_control(fenced_unchecked_tokens "the protected resource does not check tokens"
     EDIT test/verification/simulation/referee.cpp
         "if (who.token && *who.token < r.largest_token) {"
         "if (false) {")
-
-holdfast_control(fenced_no_floor "a missing counter starts from 1 again"
-    EDIT src/redis/node/fence_scripts.hpp
-        "math.max(last and last+1 or \"
-    \"now*1024,math.min(ARGV[4],(now+ARGV[8])*1024),from*1024)"
-        "last and last+1 or 1"
-    COMPILE ${users_of_scripts})
-
-holdfast_control(fenced_no_quarantine "a node that may have lost data grants at once"
-    EDIT src/redis/node/fence_scripts.hpp
-        "else from=now+ARGV[7] end"
-        "else from=now end"
-    COMPILE ${users_of_scripts})
-
-holdfast_control(fenced_outruns_the_clock "tokens come in large blocks, and nodes store values far ahead of the clock"
-    EDIT src/redis/dialect/token_supply.cpp
-        "    if (from >= end)
-        return 1;"
-        "    if (from > 0)
-        return largest_block;"
-    EDIT src/redis/dialect/fenced_dialect.cpp
-        "    return last - in_ms"
-        "    if (last > 0)
-        return true;
-    return last - in_ms"
-    EDIT src/redis/node/fence_scripts.hpp
-        "local over=start+ARGV[5]-(now+math.floor(ARGV[7]/2)+1)*1024 "
-        "local over=0 "
-    EDIT src/redis/node/fence_scripts.hpp
-        "if not (ARGV[3]-(t[1]*1000+math.floor(t[2]/1000)+ARGV[5]+1)*1024<0) then return -1 end "
-        ""
-    COMPILE ${users_of_scripts})
