@@ -94,8 +94,8 @@ struct redlock_fixture {
             std::to_string(std::chrono::floor<std::chrono::milliseconds>(end - now).count());
         switch (e.kind) {
         case core::event_kind::granted:
-            return tag + " granted " + (e.fence ? std::to_string(*e.fence) + " " : "") + "for " +
-                   left;
+            return tag + " granted " +
+                   (e.fence ? std::to_string(*e.fence - first_token) + " " : "") + "for " + left;
         case core::event_kind::refused:
             return tag + " refused: " + std::string(name_of(e.reason)) +
                    (e.transient ? ", passes" : "");
@@ -121,6 +121,7 @@ struct redlock_fixture {
     }
 
     std::vector<std::uint64_t> told_to_wait; // tags of `queued` events
+    std::uint64_t first_token = 0;           // tokens are told relative to this one
     std::vector<Node> nodes;
     std::unique_ptr<redis::redlock_core> core;
     core::time_point now = start;

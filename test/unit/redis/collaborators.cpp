@@ -28,9 +28,7 @@ struct round_fixture : collaborator_fixture {
     round_fixture()
     {
         handle = [this](std::size_t node, const request& r, reply answer) {
-            claim* const c = claims.find(r.reference);
-            rounds.record(
-                node, r.reference, dialect.read_ballot(node, r, answer, c, now), r.sent, now);
+            rounds.record(node, r.reference, read_key_answer(r, answer), r.sent, now);
         };
     }
 

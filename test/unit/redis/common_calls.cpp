@@ -75,10 +75,10 @@ BOOST_AUTO_TEST_CASE(a_node_is_opened)
 {
     fence_settings terms{.quarantine = 60s, .ahead = 1s};
     BOOST_TEST(fenced_calls(terms).open("id", 1'700'000'000'000) ==
-               "*9\r\n$4\r\nEVAL\r\n$" + std::to_string(open_script.text.size()) + "\r\n" +
+               "*10\r\n$4\r\nEVAL\r\n$" + std::to_string(open_script.text.size()) + "\r\n" +
                    std::string(open_script.text) +
                    "\r\n$1\r\n2\r\n$4\r\nhf:n\r\n$4\r\nhf:f\r\n$16\r\n60000 1000 16384\r\n"
-                   "$2\r\nid\r\n$5\r\n60000\r\n$13\r\n1700000000000\r\n$0\r\n\r\n");
+                   "$2\r\nid\r\n$5\r\n62000\r\n$13\r\n1700000000000\r\n$0\r\n\r\n");
     terms.trusted_persistence = true;
     BOOST_TEST(has(fenced_calls(terms).open("id", 0), "kept"));
     terms.first_deployment = true; // a node without a record is new, whatever it would keep

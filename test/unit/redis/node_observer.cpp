@@ -128,19 +128,20 @@ BOOST_FIXTURE_TEST_CASE(latencies_and_errors, observed_cluster)
 
 BOOST_FIXTURE_TEST_CASE(a_quarantine, observed_fences)
 {
-    connect();
+    run();
     told(journal);
-    ask(7);
-    answer(0, redis::fenced_status::quarantined, 1000);
+    opened(0, 1000);
     const std::string began = told(journal);
     BOOST_TEST(began.starts_with("warning: node_quarantined node=node0 error="), began);
-    answer(1, redis::fenced_status::quarantined, 1000);
-    told(journal);
-    ask(8);
-    answer(0, redis::fenced_status::quarantined, 900);
+    answer(0, "record", "_\r\n");
+    ask(7);
+    BOOST_TEST(requests(0) == "");
+    pass(1s - 1ns);
     BOOST_TEST(told(journal) == ""); // still the same
-    ask(9);
-    fence_fixture::held(0, 300);
+    pass(1ns);
+    ask(8);
+    key(0);
+    accept(0);
     BOOST_TEST(told(journal) == "info: node_up node=node0 text=the quarantine is over");
 }
 

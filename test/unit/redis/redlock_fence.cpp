@@ -1,5 +1,5 @@
-// Attempts in fenced mode, over scripted nodes: when a token is published, and which write-backs
-// come first.
+// Attempts in fenced mode, over scripted nodes: which ballots are sent, and when a token is
+// published.
 #include "unit/redis/fence_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -13,20 +13,28 @@ using namespace std::chrono_literals;
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence, connected_fence)
 
-// One round trip: the nodes choose the same start, which is the token.
-BOOST_AUTO_TEST_CASE(a_majority_of_equal_grants_gives_the_token)
+// One round trip: the key, and behind it the ballot, to all nodes at once.
+BOOST_AUTO_TEST_CASE(a_majority_of_acceptances_gives_the_token)
 {
-    ask(7);
-    for (std::size_t i = 0; i < 3; ++i)
-        BOOST_TEST(requests(i) == "ask x");
-    granted(0, 5000);
+    redlock_fixture::ask(7);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::string_view sent = core->connections()[i]->output();
+        BOOST_TEST(sent.find("SET\r\n$6\r\nhf:l:A\r\n") < sent.find("ZADD\r\n$4\r\nhf:f\r\n"));
+    }
+    run();
+    BOOST_TEST(requests() == "set x, ballot 0");
+    grant(0);
     BOOST_TEST(events() == ""); // one node is no majority
-    granted(1, 5000);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
-    granted(2, 5000); // joins
+    key(1);
+    BOOST_TEST(events() == ""); // a key without a ballot does not count
+    accept(1);
+    const auto e = core->next_event();
+    BOOST_REQUIRE(e.has_value());
+    BOOST_TEST(in_words(*e) == granted(7, 0));
+    BOOST_TEST(e->fence.value() == 1'700'000'000'000u * 8 * 128); // the clock of the nodes
+    grant(2);                                                     // joins
     BOOST_TEST(events() == "");
-    for (std::size_t i = 0; i < 3; ++i)
-        BOOST_TEST(requests(i) == "");
+    BOOST_TEST(requests() == "");
 }
 
 // A single node is a majority of one.
@@ -35,254 +43,321 @@ BOOST_AUTO_TEST_CASE(one_node)
     fence_fixture alone(1);
     alone.connect();
     alone.ask(7);
-    alone.granted(0, 5000);
-    BOOST_TEST(alone.events() == "7 granted 5000 for 988");
+    alone.grant(0);
+    BOOST_TEST(alone.events() == granted(7, 0));
 }
 
-// A node that granted less gets a write-back before it counts; other nodes get none. It names the
-// counter of the node's own grant, and replaces it by the end of the token's block.
-BOOST_AUTO_TEST_CASE(a_node_that_granted_less_gets_a_write_back_first)
+// Time passes between two attempts: an eighth of a millisecond for each ballot.
+BOOST_AUTO_TEST_CASE(ballots_follow_the_clock)
 {
+    pass(10ms);
     ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
-    BOOST_TEST(events() == "");
-    BOOST_TEST(requests(0) == "");
-    BOOST_TEST(requests(1) == "write back 2047 to 6023");
-    BOOST_TEST(requests(2) == "ask x");
-    number(1, 1);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
+    BOOST_TEST(requests() == "set x, ballot 80");
+    pass(125us - 1ns);
+    ask(8, 'y', "B");
+    BOOST_TEST(requests() == "set x, ballot 80, set y, ballot 80");
 }
 
-// The answer to a write-back is not waited for when another node completes the majority.
-BOOST_AUTO_TEST_CASE(another_grant_makes_the_write_back_unnecessary)
+// A node accepts a ballot once. A client that is faster than the ballots uses the next one.
+BOOST_AUTO_TEST_CASE(the_same_resource_again_at_once_gets_a_larger_ballot)
 {
-    ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
-    granted(2, 5000);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
-    number(1, 1); // a spare node
-    BOOST_TEST(events() == "");
+    release(acquire(7, 0));
+    release(acquire(8, 1));
+    ask(9); // an attempt without success uses its ballot, too
+    BOOST_TEST(requests() == "set x, ballot 2");
+    for (std::size_t i = 0; i < 3; ++i) {
+        taken(i);
+        accept(i);
+    }
+    deleted(2); // it had not answered when the attempt was over
+    BOOST_TEST(events() == "9 refused: contended");
+    ask(10);
+    BOOST_TEST(requests() == "set x, ballot 3");
+    ask(11, 'y', "B"); // another resource
+    BOOST_TEST(requests(0) == "set x, ballot 3, set y, ballot 0");
+    pass(3 * 125us);
+    ask(12, 'z');
+    BOOST_TEST(requests(0).ends_with("set z, ballot 4"));
 }
 
-// The validity counts from before the first round; the second one only takes its time.
-BOOST_AUTO_TEST_CASE(the_lease_counts_from_the_grant_not_from_the_write_back)
+// The refusals of a minority cost nothing, if the others are a majority.
+BOOST_AUTO_TEST_CASE(a_minority_that_is_behind_needs_no_second_round)
 {
     ask(7);
-    granted(0, 5000);
-    pass(30ms);
-    granted(1, 1024);
-    pass(40ms); // one node timeout after the write-back was sent, not after the first request
-    BOOST_TEST(events() == "");
-    number(1, 1);
-    BOOST_TEST(events() == "7 granted 5000 for 918");
-}
-
-// A node that has lost our key in the meantime does not count, and the attempt fails. All nodes
-// that may have the key delete it.
-BOOST_AUTO_TEST_CASE(a_write_back_that_finds_no_key)
-{
-    ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
-    held(2, 300);
-    number(1, 0);
-    BOOST_TEST(events() == "7 refused: contended");
+    grant(0);
+    grant_behind(1, 500);
     for (std::size_t i = 0; i < 2; ++i)
-        BOOST_TEST((requests(i) == "delete hf:l:A" || requests(i) == "pass hf:l:A"));
-    BOOST_TEST(requests(2) == "");
+        BOOST_TEST(requests(i) == "");
+    grant(2);
+    BOOST_TEST(events() == granted(7, 0));
+    BOOST_TEST(requests() == "");
 }
 
-// Without an answer to the write-back there is no token. A late answer changes nothing.
-BOOST_AUTO_TEST_CASE(a_write_back_that_is_not_answered)
+// Nodes that refuse the ballot tell of a larger one. The next ballot is beyond it, and goes to all
+// nodes that have our key. Only its acceptance counts.
+BOOST_AUTO_TEST_CASE(a_second_round)
 {
-    nodes[2].asked.clear();
     ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
+    grant(0);
+    key(1);
+    refuse(1);
+    key(2);
+    refuse(2);
+    BOOST_TEST(requests(0) == "");
+    BOOST_TEST(requests(1) == "largest");
+    largest(1, 500);
+    BOOST_TEST(requests(0) == ""); // another answer may tell of a larger one
+    largest(2, 300);
+    BOOST_TEST(requests() == "ballot 501");
+    accept(1);
+    BOOST_TEST(events() == ""); // the acceptance of the first ballot by 0 does not count
+    accept(0);
+    BOOST_TEST(events() == granted(7, 501));
+    accept(2); // joins
+    BOOST_TEST(events() == "");
+}
+
+// The next ballot follows the clock if that is beyond all registers.
+BOOST_AUTO_TEST_CASE(a_second_round_follows_the_clock)
+{
+    ask(7);
+    grant(0);
+    key(1);
+    taken(2);
+    accept(2);
+    pass(10ms);
+    refuse(1);
+    largest(1, 5);
+    BOOST_TEST(requests(0) == "ballot 80");
+    BOOST_TEST(requests(1) == "ballot 80");
+    BOOST_TEST(requests(2) == ""); // without our key
+}
+
+// No further ballot can help if the key of a majority is another client's.
+BOOST_AUTO_TEST_CASE(no_second_round_without_a_majority_of_keys)
+{
+    ask(7);
+    taken(1);
+    accept(1);
+    key(0);
+    taken(2);
+    BOOST_TEST(events() == "7 refused: contended");
+    refuse(0);
+    BOOST_TEST((requests(0) == "delete" || requests(0) == "pass"));
+}
+
+// The nodes that are left must all count: their ballot is chosen before the last has answered.
+BOOST_AUTO_TEST_CASE(a_second_round_begins_as_soon_as_it_is_needed)
+{
+    ask(7);
+    grant_behind(0, 500);
+    BOOST_TEST(requests(0) == "");
+    taken(1);
+    BOOST_TEST(requests(0) == "ballot 501");
+    BOOST_TEST(requests(2) == "set x, ballot 0");
+    key(2);
+    BOOST_TEST(requests(2) == "ballot 0, ballot 501");
+}
+
+// A node whose key comes during the second round is sent the current ballot at once.
+BOOST_AUTO_TEST_CASE(a_node_that_answers_during_the_second_round)
+{
+    ask(7);
+    grant_behind(0, 500);
+    grant_behind(1, 400);
+    BOOST_TEST(requests(0) == "ballot 501");
+    BOOST_TEST(requests(2) == "set x, ballot 0");
+    key(2);
+    BOOST_TEST(requests(2) == "ballot 0, ballot 501");
+    accept(2);
+    accept(0);
+    BOOST_TEST(events() == "");
+    accept(2);
+    BOOST_TEST(events() == granted(7, 501));
+}
+
+// Each round has its own time. The lease counts from the request for the key.
+BOOST_AUTO_TEST_CASE(the_lease_counts_from_the_key_not_from_the_ballot)
+{
+    ask(7);
+    pass(30ms);
+    grant_behind(0, 500);
+    grant_behind(1, 500);
+    BOOST_TEST(requests(0) == "ballot 501");
+    pass(40ms); // one node timeout after the last ballot was sent
+    BOOST_TEST(events() == "");
+    accept(0);
+    accept(1);
+    BOOST_TEST(events() == granted(7, 501, 918));
+}
+
+BOOST_AUTO_TEST_CASE(a_second_round_without_answers)
+{
+    ask(7);
+    pass(30ms);
+    grant_behind(0, 500);
+    grant_behind(1, 500);
     pass(50ms - 1ns);
     BOOST_TEST(events() == "");
     pass(1ns);
     BOOST_TEST(events() == "7 refused: unreachable");
-    number(1, 1);
+    accept(0); // too late
+    accept(1);
     BOOST_TEST(events() == "");
     BOOST_TEST(core->nodes().stats()[1].timeouts == 1u);
 }
 
-// A node that refuses the write-back, for example because it is short of memory, does not count,
-// but it is reachable.
-BOOST_AUTO_TEST_CASE(a_write_back_that_is_refused)
+// Other clients may be faster each time. After some ballots the attempt has lost.
+BOOST_AUTO_TEST_CASE(an_attempt_has_few_ballots)
 {
     ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
-    held(2, 300);
-    answer(1, "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
-    BOOST_TEST(events() == "7 refused: contended");
-    BOOST_TEST(reason(1).starts_with("OOM"));
-}
-
-// Late grants never change the token. A smaller grant gets a write-back, and then is a spare node.
-// A larger grant keeps our key, which excludes other clients, but never counts.
-BOOST_AUTO_TEST_CASE(late_grants)
-{
-    fence_fixture five(5);
-    five.connect();
-    const auto id = five.ask(7);
     for (std::size_t i = 0; i < 3; ++i)
-        five.granted(i, 5000);
-    BOOST_TEST(five.events() == "7 granted 5000 for 988");
-    five.granted(3, 4000);
-    five.granted(4, 9000);
-    BOOST_TEST(five.requests(3) == "write back 5023 to 6023");
-    BOOST_TEST(five.requests(4) == "");
-    five.number(3, 1);
-    BOOST_TEST(five.events() == "");
-
-    five.pass(100ms);
-    five.core->renew({&id, 1}, false, five.now);
-    five.run();
-    for (std::size_t i = 0; i < 5; ++i) {
-        BOOST_TEST(five.requests(i) == "renew to 6023");
-        five.renewed(i, i == 0 ? 0 : 1);
+        key(i);
+    for (std::int64_t ballot : {0, 101, 201, 301}) {
+        BOOST_TEST(events() == "");
+        BOOST_TEST(requests() == "ballot " + std::to_string(ballot));
+        for (std::size_t i = 0; i < 3; ++i)
+            refuse(i);
+        for (std::size_t i = 0; i < 3; ++i)
+            largest(i, ballot == 0 ? 100 : ballot + 99);
     }
-    BOOST_TEST(five.events() == "7 valid for 988"); // by 1, 2 and 3
-    five.pass(100ms);
-    five.core->renew({&id, 1}, false, five.now);
-    five.run();
-    five.answer(0, "+OK\r\n"); // it is repaired without a token
-    five.renewed(1, 0);
-    BOOST_TEST(five.events() == "7 lost"); // 2 and 3 are left: 0 and 4 do not count
+    BOOST_TEST(events() == "7 refused: contended");
+    for (std::size_t i = 0; i < 3; ++i)
+        BOOST_TEST((requests(i) == "delete" || requests(i) == "pass"));
 }
 
-// A late, smaller grant gets no write-back after the attempt was given up.
-BOOST_AUTO_TEST_CASE(an_abandoned_attempt_sends_no_write_back)
+// Nothing is sent for an attempt that was given up, whatever comes late.
+BOOST_AUTO_TEST_CASE(an_abandoned_attempt_sends_no_ballot)
 {
     const auto id = ask(7);
-    granted(0, 5000);
+    for (std::size_t i = 0; i < 2; ++i) {
+        key(i);
+        refuse(i);
+    }
     core->abandon(id, now);
     run();
-    for (std::size_t i = 1; i < 3; ++i)
-        granted(i, 1024);
+    for (std::size_t i = 0; i < 2; ++i)
+        largest(i, 500);
+    grant(2);
     for (std::size_t i = 0; i < 3; ++i)
-        BOOST_TEST((requests(i) == "delete hf:l:A" || requests(i) == "pass hf:l:A"));
+        deleted(i);
+    BOOST_TEST(requests() == "");
     BOOST_TEST(events() == "");
-    for (std::size_t i = 0; i < 3; ++i)
-        number(i, 1);
     BOOST_TEST(core->cleanup().is_done());
 }
 
-// A renewal finds our key on a node whose grant was not received: that node may have given any
-// token.
-BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
+// The connection breaks between the two answers: the node may have accepted the ballot, or not.
+BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_between_the_key_and_the_ballot)
 {
-    const auto id = ask(7);
-    granted(0, 5000);
-    granted(1, 5000);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
-    pass(100ms);
-    core->renew({&id, 1}, false, now);
-    run();
-    renewed(0, 1);
-    renewed(1, 0);
-    BOOST_TEST(events() == "7 lost");
-    BOOST_TEST(requests(2) == "ask x, renew to 6023");
-}
-
-// A node that has forgotten a script is sent its text once.
-BOOST_AUTO_TEST_CASE(scripts_that_were_forgotten)
-{
-    const std::string forgotten = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
     ask(7);
-    answer(0, forgotten);
-    BOOST_TEST(requests(0) == "ask x by text");
-    granted(0, 5000);
-    granted(1, 1024);
-    answer(1, forgotten);
-    BOOST_TEST(requests(1) == "write back 2047 to 6023 by text");
-    number(1, 1);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
-    answer(2, forgotten);
-    BOOST_TEST(requests(2) == "ask x by text"); // it joins
-    answer(2, forgotten);
-    BOOST_TEST(requests(2) == "");
+    grant(0);
+    key(1);
+    disconnect(1);
+    run();
+    BOOST_TEST(events() == "");
+    taken(2);
+    BOOST_TEST(events() == "7 refused: contended");
 }
 
-// A reply that is no answer to these scripts closes the connection.
+// The same while the largest ballot is asked for: the attempt goes on without the answer.
+BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_with_the_largest_ballot)
+{
+    fence_fixture five(5);
+    five.connect();
+    five.ask(7);
+    for (std::size_t i = 0; i < 4; ++i) {
+        five.key(i);
+        five.refuse(i);
+    }
+    for (std::size_t i = 0; i < 3; ++i)
+        five.largest(i, 500);
+    BOOST_TEST(five.requests(0) == "");
+    five.disconnect(3);
+    five.run();
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(five.requests(i) == "ballot 501");
+        five.accept(i);
+    }
+    BOOST_TEST(five.events() == granted(7, 501));
+}
+
+// A reply that is no answer to the request closes the connection.
 BOOST_AUTO_TEST_CASE(answers_of_the_wrong_type)
 {
     ask(7);
-    answer(0, ":1\r\n");
+    answer(0, "set", ":1\r\n");
     BOOST_TEST(core->nodes().stats()[0].last_error == make_error_code(errc::protocol_error));
-    granted(1, 5000);
-    granted(2, 1024);
-    answer(2, "+OK\r\n");
+    grant(1);
+    key(2);
+    answer(2, "ballot", "+OK\r\n");
     BOOST_TEST(core->nodes().stats()[2].last_error == make_error_code(errc::protocol_error));
     BOOST_TEST(events() == "7 refused: unreachable");
 }
 
-// The connection breaks before the write-back is answered: the node does not count.
-BOOST_AUTO_TEST_CASE(a_write_back_whose_connection_breaks)
+// A node that refuses to execute the ballot does not count, but is reachable.
+BOOST_AUTO_TEST_CASE(a_ballot_that_the_node_does_not_execute)
 {
     ask(7);
-    granted(0, 5000);
-    granted(1, 1024);
-    held(2, 300);
-    disconnect(1);
+    grant(0);
+    key(1);
+    answer(1, "ballot", "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    BOOST_TEST(reason(1).starts_with("OOM"));
+    BOOST_TEST(core->nodes().stats()[1].connected);
+    BOOST_TEST(requests(0) == ""); // no larger one
+    taken(2);
     BOOST_TEST(events() == "7 refused: contended");
-}
-
-// Each holder in the process has its own token, until the block is used up.
-BOOST_AUTO_TEST_CASE(each_holder_in_the_process_has_its_own_token)
-{
-    const auto id = acquire(7, 5000);
-    for (std::uint64_t i = 1; i < redis::largest_block; ++i) {
-        BOOST_TEST(core->can_transfer(id));
-        BOOST_TEST(core->transfer(id, 100 + i).value() == 5000 + i);
-    }
-    BOOST_TEST(!core->can_transfer(id));
-    core->release(id, now);
-    run();
     for (std::size_t i = 0; i < 2; ++i)
-        number(i, 1);
-    BOOST_TEST(events() == "1123 released");
-    const auto next = ask(8);
-    granted(0, 6024);
-    granted(1, 6024);
-    BOOST_TEST(events() == "8 granted 6024 for 988");
-    BOOST_TEST(core->transfer(next, 9).value() == 6025u);
+        BOOST_TEST((requests(i) == "delete" || requests(i) == "pass"));
 }
 
-// A claim without further local waiters reserves fewer tokens, and allows no more transfers than
-// these.
-BOOST_AUTO_TEST_CASE(a_claim_without_local_waiters_takes_fewer_tokens)
+// An error proves that nothing was granted.
+BOOST_AUTO_TEST_CASE(a_key_that_is_refused_with_an_error)
 {
-    terms.others_follow = false;
-    const auto id = ask(7);
-    granted(0, 5000);
-    granted(1, 4000);
-    BOOST_TEST(requests(1) == "write back 4063 to 5063");
-    number(1, 1);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
-    for (std::uint64_t i = 1; i < 64; ++i)
-        BOOST_TEST(core->transfer(id, 100 + i).value() == 5000 + i);
-    BOOST_TEST(!core->can_transfer(id));
+    ask(7);
+    answer(0, "set", "-LOADING Redis is loading the dataset in memory\r\n");
+    answer(0, "ballot", "-LOADING Redis is loading the dataset in memory\r\n");
+    answer(1, "set", "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    BOOST_TEST(events() == "7 refused: unreachable");
+    accept(1);
+    BOOST_TEST(requests(0) == "");
+    BOOST_TEST(requests(1) == "");
 }
 
-// A key that a node has lost is set again without a token: it excludes other clients.
-BOOST_AUTO_TEST_CASE(a_repair_needs_no_token)
+// A node that cannot be asked, and one that connects later: it is sent both requests.
+BOOST_AUTO_TEST_CASE(a_node_that_connects_during_the_attempt)
 {
-    const auto id = acquire(7, 5000);
-    for (const char* const expected : {"renew to 6023", "SET hf:l:A"}) {
-        core->renew({&id, 1}, false, now);
-        run();
-        BOOST_TEST(requests(0) == expected);
-        renewed(1, 1);
-        renewed(2, 1);
-        if (requests(0) == "renew to 6023")
-            renewed(0, 0);
+    fence_fixture late(3);
+    late.redlock_fixture::ask(7);
+    late.run();
+    BOOST_TEST(late.requests() == "open, record, set x, ballot 0");
+    for (std::size_t i = 0; i < 2; ++i) {
+        late.opened(i);
+        late.answer(i, "record", "_\r\n");
+        late.grant(i);
     }
+    BOOST_TEST(late.events() == granted(7, 0));
+}
+
+// A node was being connected, and fails. Now the majority needs the node that is behind.
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_connect_during_the_attempt)
+{
+    fence_fixture f(3);
+    f.nodes[2].accepts = false;
+    f.ask(7);
+    for (std::size_t i = 0; i < 2; ++i) {
+        f.opened(i);
+        f.answer(i, "record", "_\r\n");
+    }
+    f.grant(0);
+    f.grant_behind(1, 500);
+    BOOST_TEST(f.requests(0) == "");
+    f.disconnect(2);
+    f.run();
+    for (std::size_t i = 0; i < 2; ++i) {
+        BOOST_TEST(f.requests(i) == "ballot 501");
+        f.accept(i);
+    }
+    BOOST_TEST(f.events() == granted(7, 501));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// The queue in fenced mode: a turn ends with a grant and its token.
+// The queue in fenced mode: a turn ends with a ballot at the queue node, too.
 #include "unit/redis/fence_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -9,10 +9,9 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace redis::fenced_status;
 
-struct queued : fence_fixture {
-    queued()
+struct fence_queue : fence_fixture {
+    fence_queue()
     {
         connect();
         terms.queue = core::queueing::now;
@@ -32,165 +31,234 @@ struct queued : fence_fixture {
         return found;
     }
 
-    // The node announces our turn, with the place that it was given.
-    void announce_turn(std::size_t node, const std::string& place)
+    // Our turn has come at the queue node `a` after some waiting; `b` and `c` are the others.
+    void wait_for_turn()
     {
+        ask(7);
+        a = asked_node();
+        b = (a + 1) % 3;
+        c = (a + 2) % 3;
+        const auto& call = nodes[a].asked.at(0);
+        const std::string place = call.at(2 + std::stoul(call[2]) + 3);
+        answer(a, "enqueue", ":900\r\n");
+        BOOST_TEST(events() == "");
         const std::string channel = place.substr(48), message = place.substr(0, 48);
-        nodes[node].send(*core->connections()[node],
+        nodes[a].send(*core->connections()[a],
             ">3\r\n+message\r\n$" + std::to_string(channel.size()) + "\r\n" + channel +
                 "\r\n$48\r\n" + message + "\r\n",
             now);
         run();
     }
 
-    static std::string argument(const scripted_node::words& call, std::size_t number)
-    {
-        return call.at(2 + std::stoul(call[2]) + number);
-    }
+    std::size_t a = 0, b = 0, c = 0;
 };
 
-BOOST_FIXTURE_TEST_SUITE(redlock_fence_queue, queued)
+BOOST_FIXTURE_TEST_SUITE(redlock_fence_queue, fence_queue)
 
-// In an empty queue the queue node grants the key at once. Its token is compared with the others.
+// In an empty queue the queue node grants the key at once. It gets its ballot with the others. As
+// the last owner may have been another client, just before, the ballot is a little larger.
 BOOST_AUTO_TEST_CASE(an_empty_queue)
 {
     ask(7);
-    const std::size_t a = asked_node();
-    BOOST_TEST(requests(a) == "enqueue x");
-    granted(a, 5000);
-    BOOST_TEST(requests(a) == "");
-    const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-    BOOST_TEST(requests(b) == "ask x");
-    granted(b, 6024); // now the queue node is behind
-    BOOST_TEST(requests(a) == "write back 6023 to 7047");
-    granted(c, 6024);
-    BOOST_TEST(events() == "7 granted 6024 for 988");
+    a = asked_node();
+    b = (a + 1) % 3;
+    BOOST_TEST(requests(a) == "enqueue");
+    answer(a, ":0\r\n");
+    BOOST_TEST(requests(a) == "ballot 8");
+    for (const std::size_t i : {b, (a + 2) % 3})
+        BOOST_TEST(requests(i) == "set x, ballot 8");
+    accept(a);
+    BOOST_TEST(events() == "");
+    grant(b);
+    BOOST_TEST(events() == granted(7, 8));
 }
 
-// After the announcement the client confirms at the queue node, which advances its counter, and
-// asks the other nodes.
+// After the announcement the client confirms at the queue node, and sends the ballot behind it.
 BOOST_AUTO_TEST_CASE(a_turn)
 {
-    ask(7);
-    const std::size_t a = asked_node();
-    const std::string place = argument(nodes[a].asked[0], 12);
-    fence_fixture::held(a, 900);
+    wait_for_turn();
+    BOOST_TEST(requests(a) == "renew, ballot 8");
+    BOOST_TEST(requests(b) == "set x, ballot 8");
+    BOOST_TEST(requests(c) == "set x, ballot 8");
+    renewed(a, 1);
+    grant(b);
     BOOST_TEST(events() == "");
-    announce_turn(a, place);
-    BOOST_TEST(requests(a) == "confirm x");
-    granted(a, 5000);
-    granted((a + 1) % 3, 5000);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
+    accept(a);
+    BOOST_TEST(events() == granted(7, 8));
+}
+
+// The queue node may be behind like any other.
+BOOST_AUTO_TEST_CASE(a_turn_with_a_second_round)
+{
+    wait_for_turn();
+    renewed(a, 1);
+    refuse(a);
+    grant_behind(b, 100);
+    largest(a, 200);
+    BOOST_TEST(requests(a) == "ballot 201");
+    BOOST_TEST(requests(b) == "ballot 201");
+    accept(a);
+    accept(b);
+    BOOST_TEST(events() == granted(7, 201));
 }
 
 // The key that was handed off to us has expired: the queue node is asked for nothing more, and does
-// not count.
+// not count, though it accepts the ballot.
 BOOST_AUTO_TEST_CASE(a_turn_that_was_missed)
 {
-    ask(7);
-    const std::size_t a = asked_node();
-    const std::string place = argument(nodes[a].asked[0], 12);
-    fence_fixture::held(a, 900);
-    announce_turn(a, place);
-    fence_fixture::held(a);
-    granted((a + 1) % 3, 5000);
+    wait_for_turn();
+    renewed(a, 0);
+    accept(a);
+    grant(b);
     BOOST_TEST(events() == "");
-    granted((a + 2) % 3, 5000);
-    BOOST_TEST(events() == "7 granted 5000 for 988");
+    grant(c);
+    BOOST_TEST(events() == granted(7, 8));
+}
+
+// The deletion of the last owner has not arrived at a node. It is asked for the key again, without
+// a ballot: it may have accepted that ballot already, before we got the key.
+BOOST_AUTO_TEST_CASE(a_node_that_is_asked_again_gets_no_second_ballot_with_the_same_number)
+{
+    wait_for_turn();
+    taken(b);
+    BOOST_TEST(requests(b) == "ballot 8, set x");
+    accept(b);
+    key(b);
+    renewed(a, 1);
+    accept(a);
+    BOOST_TEST(events() == ""); // b does not count
+    BOOST_TEST(requests(b) == "");
+    grant(c);
+    BOOST_TEST(events() == granted(7, 8));
+}
+
+// If the majority needs such a node, a larger ballot goes to all.
+BOOST_AUTO_TEST_CASE(nodes_that_are_asked_again_get_a_larger_ballot)
+{
+    wait_for_turn();
+    renewed(a, 1);
+    accept(a);
+    for (const std::size_t i : {b, c}) {
+        BOOST_TEST(requests(a) == ""); // c may still count
+        taken(i);
+        accept(i);
+        key(i);
+    }
+    for (const std::size_t i : {a, b, c})
+        BOOST_TEST(requests(i) == "ballot 9");
+    accept(b);
+    BOOST_TEST(events() == "");
+    accept(c);
+    BOOST_TEST(events() == granted(7, 9));
+}
+
+// The same when the last hope for another node ends without an answer of that node.
+BOOST_AUTO_TEST_CASE(a_node_that_goes_down_while_it_is_to_be_asked_again)
+{
+    wait_for_turn();
+    taken(b);
+    accept(b);
+    key(b);
+    taken(c);
+    accept(c);
+    taken(c);
+    renewed(a, 1);
+    accept(a);
+    BOOST_TEST(requests(a) == "");
+    disconnect(c); // it waits to be asked again, so no request is lost
+    pass(1ms);
+    BOOST_TEST(requests(a) == "ballot 12");
+    BOOST_TEST(requests(b) == "ballot 12");
+    accept(a);
+    accept(b);
+    BOOST_TEST(events() == granted(7, 12, 987));
+}
+
+// A node that has forgotten the script is sent its text, behind the ballot: that ballot is spent.
+BOOST_AUTO_TEST_CASE(a_confirmation_by_text_makes_the_ballot_spent)
+{
+    wait_for_turn();
+    answer(a, "renew", "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+    BOOST_TEST(requests(a) == "ballot 8, renew by text");
+    accept(a);
+    grant(b);
+    renewed(a, 1);
+    BOOST_TEST(events() == ""); // only b counts
+    BOOST_TEST(requests(a) == "");
+    disconnect(c);
+    run();
+    BOOST_TEST(requests(a) == "ballot 9");
+    BOOST_TEST(requests(b) == "ballot 9");
+    accept(a);
+    accept(b);
+    BOOST_TEST(events() == granted(7, 9));
 }
 
 // A node in quarantine keeps no queue: the next node is the queue node for all claims until the
 // quarantine is over.
 BOOST_AUTO_TEST_CASE(a_queue_node_in_quarantine)
 {
-    const auto give_up = [&](core::claim_id id) {
+    const auto waits_at = [&](std::uint64_t tag) {
+        const auto id = ask(tag);
+        const std::size_t found = asked_node();
+        answer(found, "enqueue", ":400\r\n");
         core->abandon(id, now);
         run();
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (!nodes[i].asked.empty())
-                number(i, 0);
+        for (std::size_t i = 0; i < 3; ++i) {
+            while (!nodes[i].asked.empty())
+                answer(i, ":0\r\n");
         }
+        return found;
     };
-    const auto first = ask(7);
-    const std::size_t a = asked_node();
-    answer(a, quarantined, 500);
-    const std::size_t b = asked_node();
+    a = waits_at(7);
+    pass(200ms);
+    disconnect(a);
+    pass(100ms);
+    opened(a, 500);
+    answer(a, "record", "_\r\n");
+    b = waits_at(8);
     BOOST_TEST(b != a);
-    fence_fixture::held(b, 400);
-    give_up(first);
-    const auto second = ask(8);
-    BOOST_TEST(asked_node() == b);
-    fence_fixture::held(b, 400);
-    give_up(second);
-    pass(500ms);
-    ask(9);
-    BOOST_TEST(asked_node() == a);
+    pass(500ms - 1ns);
+    BOOST_TEST(waits_at(9) == b);
+    pass(1ns);
+    BOOST_TEST(waits_at(10) == a);
 }
 
-// If no node can give a token, there is no turn to wait for: all nodes are asked, and give the
-// reason.
-BOOST_AUTO_TEST_CASE(no_queue_node_can_give_a_token)
+// The queue gives the turn, but the nodes give no token.
+BOOST_AUTO_TEST_CASE(a_turn_at_nodes_with_other_settings)
 {
-    ask(7);
-    for (int i = 0; i < 3; ++i) {
-        const std::size_t a = asked_node();
-        BOOST_TEST(requests(a) == "enqueue x");
-        answer(a, bad_counter, 0);
+    fence_queue f;
+    f.pass(200ms);
+    for (std::size_t i = 0; i < 3; ++i)
+        f.disconnect(i);
+    f.pass(100ms);
+    for (std::size_t i = 0; i < 3; ++i) {
+        f.opened(i, redis::open_status::disagreed);
+        for (int k = 0; k < 2; ++k)
+            f.answer(i, "record", "_\r\n");
     }
-    BOOST_TEST(events() == "");
-    for (std::size_t i = 0; i < 2; ++i) {
-        BOOST_TEST(requests(i) == "ask x");
-        answer(i, bad_counter, 0);
-    }
-    BOOST_TEST(events() == "7 refused: fencing_unavailable");
+    f.ask(7);
+    f.answer(f.asked_node(), "enqueue", ":0\r\n");
+    BOOST_TEST(f.events() == "7 refused: misconfigured_node");
 }
 
-// The contents of a request for a place: keys, token and times, in order.
+// The contents of a request for a place: keys, token and times, in order. It is that of plain mode,
+// with other keys.
 BOOST_AUTO_TEST_CASE(the_arguments_of_a_request)
 {
-    pass(1500ms);
     ask(7);
-    const std::size_t a = asked_node();
-    const auto& call = nodes[a].asked[0];
-    const std::string id = "node" + std::to_string(a);
-    BOOST_TEST(call.size() == 3u + 4u + 14u);
+    const auto& call = nodes[asked_node()].asked.at(0);
+    BOOST_TEST(call.size() == 3u + 3u + 5u);
     BOOST_TEST(call[0] == "EVALSHA");
-    BOOST_TEST(call[1] == redis::fenced_acquire_script.digest);
+    BOOST_TEST(call[1] == redis::enqueue_script.digest);
     BOOST_TEST(call[3] == "hf:l:A");
-    BOOST_TEST(call[4] == "hf:f:A");
-    BOOST_TEST(call[5] == "hf:n");
-    BOOST_TEST(call[6] == "hf:q:A");
-    BOOST_TEST(argument(call, 1) == "enqueue");
-    BOOST_TEST(argument(call, 2) == std::string(32, 'x'));
-    BOOST_TEST(argument(call, 3) == "1000");
-    BOOST_TEST(argument(call, 4) == std::to_string((epoch + 1750) * 1024)); // beyond all clocks
-    BOOST_TEST(argument(call, 5) == "1024");
-    BOOST_TEST(argument(call, 6) == "60000 1000 604800000");
-    BOOST_TEST(argument(call, 7) == "60000");
-    BOOST_TEST(argument(call, 8) == "1000");
-    BOOST_TEST(argument(call, 9) == "604800000");
-    BOOST_TEST(argument(call, 10) == id);
-    BOOST_TEST(argument(call, 11) == "");
-    BOOST_TEST(argument(call, 12).starts_with(std::string(32, 'x')));
-    BOOST_TEST(argument(call, 13) == "3000");
-    BOOST_TEST(argument(call, 14) == "500");
-}
-
-// The nodes are told whether they are new, or remember everything.
-BOOST_AUTO_TEST_CASE(nodes_are_told_whether_they_are_new_or_persistent)
-{
-    redis::fence_settings first = usual, kept = usual;
-    first.first_deployment = first.trusted_persistence = true;
-    kept.trusted_persistence = true;
-    for (const auto& [settings, said] : {std::pair(first, "first"), std::pair(kept, "kept")}) {
-        fence_fixture f(3, settings);
-        f.connect();
-        f.ask(7);
-        for (std::size_t i = 0; i < 3; ++i) {
-            BOOST_TEST(argument(f.nodes[i].asked[0], 10) == "node" + std::to_string(i));
-            BOOST_TEST(argument(f.nodes[i].asked[0], 11) == said);
-        }
-    }
+    BOOST_TEST(call[4] == "hf:q:A");
+    BOOST_TEST(call[5] == "hf:w:A");
+    BOOST_TEST(call[6] == std::string(32, 'x'));
+    BOOST_TEST(call[7] == "500");
+    BOOST_TEST(call[8].starts_with(std::string(32, 'x')));
+    BOOST_TEST(call[9] == "1000");
+    BOOST_TEST(call[10] == "3000");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

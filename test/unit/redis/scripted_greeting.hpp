@@ -13,6 +13,7 @@
 namespace holdfast::test::greeting {
 
 using namespace redis;
+using test::blob;
 
 inline const std::string ok = "+OK\r\n", wrong = "-ERR unknown subcommand\r\n";
 inline const std::string hello = "%2\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n";
