@@ -80,12 +80,14 @@ bool acquisition::ask_unsent(claim_id id, std::size_t node, time_point now)
     return true;
 }
 
-bool acquisition::give_up_unsent(claim_id id, std::size_t node)
+bool acquisition::give_up_unsent(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
     if (c.keys[node].state != key::unsent)
         return false;
     c.not_granted(node, vote::failed, nodes_.why_down(node));
+    if (c.round.is_fenced())
+        go_on(id, now);
     return true;
 }
 
@@ -224,6 +226,8 @@ std::optional<claim_id> acquisition::ask_again(time_point now)
         else
             c.not_granted(i, vote::failed, nodes_.why_down(i));
     }
+    if (c.round.is_fenced())
+        go_on(id, now);
     return id;
 }
 

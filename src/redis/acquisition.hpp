@@ -28,7 +28,7 @@ public:
     // Asks a node that can be asked now, if an attempt or a lease still waits for it. True if so.
     bool ask_unsent(core::claim_id id, std::size_t node, core::time_point now);
     // The node cannot be asked. True if an attempt or a lease waited for it.
-    bool give_up_unsent(core::claim_id id, std::size_t node);
+    bool give_up_unsent(core::claim_id id, std::size_t node, core::time_point now);
     // Sends no more requests for this claim. forget(): the claim is forgotten.
     void give_up(core::claim_id id);
     void forget(core::claim_id id) noexcept { asked_again_.erase(core::slot_index(id)); }

@@ -291,7 +291,7 @@ void life_cycle::on_down(std::size_t node, time_point now)
     for_each(claims_, [&](claim_id id, const claim& c) {
         if (c.stage == stage::queued && c.queue.node == node) {
             act(parts_.queue.change_node(id, now), now);
-        } else if (parts_.rounds.give_up_unsent(id, node) && c.stage == stage::asking) {
+        } else if (parts_.rounds.give_up_unsent(id, node, now) && c.stage == stage::asking) {
             parts_.rounds.limit(id, now);
             settle_attempt(id, now);
         }
