@@ -34,14 +34,22 @@ struct fence_queue : fence_fixture {
     // Our turn has come at the queue node `a` after some waiting; `b` and `c` are the others.
     void wait_for_turn()
     {
+        enqueue();
+        announce_turn();
+    }
+    void enqueue()
+    {
         ask(7);
         a = asked_node();
         b = (a + 1) % 3;
         c = (a + 2) % 3;
         const auto& call = nodes[a].asked.at(0);
-        const std::string place = call.at(2 + std::stoul(call[2]) + 3);
+        place = call.at(2 + std::stoul(call[2]) + 3);
         answer(a, "enqueue", ":900\r\n");
         BOOST_TEST(events() == "");
+    }
+    void announce_turn()
+    {
         const std::string channel = place.substr(48), message = place.substr(0, 48);
         nodes[a].send(*core->connections()[a],
             ">3\r\n+message\r\n$" + std::to_string(channel.size()) + "\r\n" + channel +
@@ -51,6 +59,7 @@ struct fence_queue : fence_fixture {
     }
 
     std::size_t a = 0, b = 0, c = 0;
+    std::string place;
 };
 
 BOOST_FIXTURE_TEST_SUITE(redlock_fence_queue, fence_queue)
@@ -167,11 +176,41 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_down_while_it_is_to_be_asked_again)
     BOOST_TEST(requests(a) == "");
     disconnect(c); // it waits to be asked again, so no request is lost
     pass(1ms);
-    BOOST_TEST(requests(a) == "ballot 12");
-    BOOST_TEST(requests(b) == "ballot 12");
+    BOOST_TEST(requests(a) == "ballot 16");
+    BOOST_TEST(requests(b) == "ballot 16");
     accept(a);
     accept(b);
-    BOOST_TEST(events() == granted(7, 12, 987));
+    BOOST_TEST(events() == granted(7, 16, 987));
+}
+
+// A node that was found to be in quarantine is not asked again. The attempt does not wait for it.
+BOOST_AUTO_TEST_CASE(a_node_in_quarantine_is_not_asked_again)
+{
+    fence_queue like_this;
+    like_this.enqueue();
+    const std::size_t other = like_this.b, opening = like_this.c;
+    pass(200ms);
+    for (const std::size_t i : {other, opening}) {
+        nodes[i].accepts = false;
+        disconnect(i);
+    }
+    pass(100ms);
+    enqueue();
+    nodes[opening].accepts = true;
+    run();
+    announce_turn();
+    BOOST_TEST(requests(opening) == "open, record, set x, ballot 2408");
+    renewed(a, 1);
+    accept(a);
+    opened(opening, 60'000);
+    answer(opening, "record", "_\r\n");
+    disconnect(other);
+    run();
+    BOOST_TEST(events() == "");
+    taken(opening);
+    BOOST_TEST(requests(opening) == "ballot 2408");
+    accept(opening);
+    BOOST_TEST(events() == "7 refused: unreachable");
 }
 
 // A node that has forgotten the script is sent its text, behind the ballot: that ballot is spent.
