@@ -141,6 +141,7 @@ BOOST_AUTO_TEST_CASE(an_acceptance_of_an_older_ballot_does_not_count)
     r.propose(200);
     BOOST_TEST(r.ballot() == 200u);
     BOOST_TEST(r.number() == 2);
+    BOOST_TEST(!r.needs_larger()); // it has not been sent yet
     BOOST_TEST(!r.is_current(1));
     BOOST_TEST(r.of(0) == vote::pending);
     BOOST_TEST(!r.was_sent(0));
