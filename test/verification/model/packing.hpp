@@ -1,6 +1,7 @@
 #pragma once
 
 #include "verification/model/round_book.hpp"
+#include "verification/model/word_set.hpp"
 #include "verification/model/world.hpp"
 
 #include <array>
@@ -9,19 +10,35 @@
 
 namespace holdfast::model {
 
-// A packed world: a word for each node, three for the clients.
-using packed = std::array<std::uint32_t, most_nodes + 3>;
+// The names of nodes and attempts, by their place in a world.
+struct naming {
+    node_order nodes{0, 1, 2, 3, 4};
+    std::array<std::uint8_t, most_attempts> attempts{0, 1, 2, 3};
+};
 
-constexpr std::size_t words(std::size_t nodes) noexcept
-{
-    return nodes + 3;
-}
+// Packs worlds into words: one for each node with its connections, one for each attempt, and one
+// for the rest. The word of a node or an attempt is its number among all that have occurred.
+class packing {
+public:
+    packing(std::size_t nodes, std::size_t attempts, round_book& rounds);
 
-world unpack(const packed& p, std::size_t nodes) noexcept;
+    std::size_t width() const noexcept { return nodes_ + attempts_ + 1; }
 
-// The representative of all worlds that differ only in the names of nodes and, if `swap_clients`
-// (the clients have the same number of attempts), of clients. The protocol does not depend on
-// names.
-packed canonical(const world& w, std::size_t nodes, bool swap_clients, round_book& rounds);
+    // Worlds that differ only in the order of nodes and attempts are alike. This is one like `w`;
+    // not always the same one, which only costs states. `names` are moved with the nodes and
+    // attempts.
+    words canonical(const world& w, naming& names);
+    world unpack(const std::uint32_t* from) const;
+
+    std::size_t bytes() const noexcept { return columns_.bytes() + clients_.bytes(); }
+
+private:
+    std::uint64_t rank(const client& c) const noexcept;
+    world ordered(const world& w, naming& names) const noexcept;
+
+    std::size_t nodes_, attempts_;
+    round_book& rounds_;
+    word_set columns_, clients_;
+};
 
 } // namespace holdfast::model

@@ -4,363 +4,298 @@
 #include "verification/model/nodes.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace holdfast::model {
 
 using kind = step_kind;
 using input = round_book::input;
+using redis::ballot_round;
+using redis::vote;
 
-namespace {
-
-constexpr std::size_t other(std::size_t client) noexcept
+world protocol::beginning() const noexcept
 {
-    return 1 - client;
+    world w;
+    w.time = timed() ? 1 : 0;
+    return w;
 }
 
-std::uint8_t without(std::uint8_t bits, std::size_t index) noexcept
+// The largest ballot that a client may choose now.
+small protocol::largest(const world& w) const noexcept
 {
-    return static_cast<std::uint8_t>(bits & ~bit_of(index));
+    if (!timed())
+        return scope_.ballots;
+    const int far = scope_.last_time + quarantine(scope_) + 1;
+    return static_cast<small>(how_.follows_far ? far : w.time + scope_.ahead);
 }
-
-std::uint8_t with(std::uint8_t bits, std::size_t index) noexcept
-{
-    return static_cast<std::uint8_t>(bits | bit_of(index));
-}
-
-bool has(std::uint8_t bits, std::size_t index) noexcept
-{
-    return (bits & bit_of(index)) != 0;
-}
-
-number last_of_block(number token) noexcept
-{
-    return static_cast<number>(token + block - 1);
-}
-
-// The protected resource. It refuses a write with a smaller token than it has seen.
-struct fenced_register {
-    number largest = 0;
-
-    bool write(number token) noexcept
-    {
-        if (token < largest)
-            return false;
-        largest = token;
-        return true;
-    }
-};
-
-} // namespace
 
 void protocol::steps(const world& w, std::vector<step>& found) const
 {
     found.clear();
-    if (scope_.tokens_only)
-        return fewer_steps(w, found);
-    for (std::size_t c = 0; c < clients; ++c)
-        client_steps(w, c, found);
+    for (attempt a = 0; a < scope_.attempts; ++a) {
+        client_steps(w, a, found);
+        for (std::size_t i = 0; i < scope_.nodes; ++i)
+            link_steps(w, a, i, found);
+    }
     for (std::size_t i = 0; i < scope_.nodes; ++i)
         node_steps(w, i, found);
+    if (timed() && w.time < scope_.last_time)
+        found.push_back({.kind = kind::tick});
 }
 
-void protocol::client_steps(const world& w, std::size_t which, std::vector<step>& found) const
+void protocol::client_steps(const world& w, attempt a, std::vector<step>& found) const
 {
-    const client& c = w.who[which];
-    const unsigned next = c.now == phase::idle ? 0 : c.index + 1u;
-    if (!c.active() && next < scope_.attempts[which]) {
-        const attempt a = attempt_of(which, next);
-        found.push_back({.kind = kind::begin, .who = a});
-        if (scope_.floor != 0)
-            found.push_back({.kind = kind::begin, .who = a, .flag = true});
+    const client& c = w.who[a];
+    const ballot_round& r = rounds_.at(c.round);
+    const auto propose = [&] {
+        for (auto k = static_cast<unsigned>(r.ballot()) + 1; k <= largest(w); ++k)
+            found.push_back({.kind = kind::propose, .who = a, .value = static_cast<small>(k)});
+    };
+    switch (c.now) {
+    case phase::idle:
+        // Attempts have no identity: let them begin in the order of their numbers.
+        for (small k = 1; k <= largest(w) && (a == 0 || w.who[a - 1].now != phase::idle); ++k)
+            found.push_back({.kind = kind::begin, .who = a, .value = k});
+        break;
+    case phase::asking:
+        if (r.needs_larger() && w.further < scope_.further)
+            propose();
+        if (grants_later() && is_enough(w, a))
+            found.push_back({.kind = kind::grant, .who = a});
+        break;
+    case phase::held:
+        if (scope_.writes)
+            found.push_back({.kind = kind::write, .who = a});
+        for (std::size_t i = 0; scope_.spares && i < scope_.nodes; ++i) {
+            if (w.further < scope_.further && r.could_be_spare(i)) {
+                propose();
+                break;
+            }
+        }
+        break;
+    case phase::ended:
+        break;
     }
-    if (!c.active())
-        return;
-    const attempt a = attempt_of(which, c.index);
-    for (std::uint8_t i = 0; i < scope_.nodes; ++i) {
-        if (w.nodes[i].talks[which].unread != 0 && !scope_.tokens_only)
-            found.push_back({.kind = kind::read, .who = a, .node = i});
-        if (how_.counter_read_at_use && c.now == phase::held)
-            found.push_back({.kind = kind::use, .who = a, .node = i});
+}
+
+void protocol::link_steps(const world& w, attempt a, std::size_t at, std::vector<step>& found) const
+{
+    const client& c = w.who[a];
+    const node& n = w.nodes[at];
+    const link& l = n.links[a];
+    const ballot_round& r = rounds_.at(c.round);
+    const auto add = [&](kind what) {
+        found.push_back({.kind = what, .who = a, .node = static_cast<std::uint8_t>(at)});
+    };
+    if (!l.requests.empty() && (scope_.each_step || has_effect(w, a, at)))
+        add(kind::execute);
+    if (!l.replies.empty())
+        add(kind::read);
+    if (c.now == phase::asking && w.asks < scope_.asks) {
+        const bool asked =
+            l.requests.has(set_request) || l.replies.has(key_granted) || l.replies.has(key_refused);
+        if (!r.has_key(at) && r.of(at) == vote::refused && !asked)
+            add(kind::ask);
+        if (r.has_key(at) && l.gone && !rounds_.counts(c.round, at))
+            add(kind::lose);
     }
-    found.push_back({.kind = c.now == phase::held ? kind::release : kind::give_up, .who = a});
+    if (scope_.renewals && c.now == phase::held) {
+        const int until = w.time + scope_.ttl;
+        if (n.held_by(a) && (n.until < until || (!l.repaired && l.until < until)))
+            add(kind::renew);
+        if (n.lock == 0 && r.has_key(at))
+            add(kind::repair);
+    }
 }
 
 void protocol::node_steps(const world& w, std::size_t at, std::vector<step>& found) const
 {
     const node& n = w.nodes[at];
     const auto i = static_cast<std::uint8_t>(at);
-    for (attempt a = 0; a < all_attempts; ++a) {
-        const client& c = w.who[client_of(a)];
-        const bool published = has(c.published, index_of(a));
-        if (has(n.grants, a)) {
-            found.push_back({.kind = kind::grant, .who = a, .node = i});
-            if (n.lock == 0 && w.is_present(a) && n.talks[client_of(a)].unread != 0)
-                found.push_back({.kind = kind::grant, .who = a, .node = i, .flag = true});
-        }
-        if (has(n.raises, a))
-            found.push_back({.kind = kind::write_back, .who = a, .node = i});
-        if (published && holds(n, a, how_) && n.counter < last_of_block(c.tokens[index_of(a)]))
-            found.push_back({.kind = kind::extend, .who = a, .node = i});
-        if (published && n.lock == 0 && how_.extension_creates)
-            found.push_back({.kind = kind::extend, .who = a, .node = i});
-        const bool ended = c.now != phase::idle && index_of(a) <= c.index && !w.is_present(a);
-        if (ended && holds(n, a, how_))
-            found.push_back({.kind = kind::remove, .who = a, .node = i});
-    }
-    if (n.lock != 0)
+    if (n.lock != 0 && !timed())
         found.push_back({.kind = kind::expire, .who = static_cast<attempt>(n.lock - 1), .node = i});
-    if (how_.node_forgets && !w.forgot)
-        found.push_back({.kind = kind::forget, .node = i});
+    if (w.losses < scope_.losses && scope_.flushes)
+        found.push_back({.kind = kind::flush, .node = i});
+    if (w.losses < scope_.losses && scope_.restarts)
+        found.push_back({.kind = kind::restart, .node = i, .value = 0});
+    for (int clock = w.time - scope_.late; clock <= w.time; ++clock) {
+        const auto value = static_cast<small>(std::max(clock, 0));
+        if (n.empty)
+            found.push_back({.kind = kind::open, .node = i, .value = value});
+        if (w.losses < scope_.losses && scope_.restarts)
+            found.push_back({.kind = kind::restart, .node = i, .value = value});
+    }
+}
+
+// Requests that are not steps of their own in the scope are executed only if that matters.
+bool protocol::has_effect(const world& w, attempt a, std::size_t at) const noexcept
+{
+    const node& n = w.nodes[at];
+    const auto& requests = n.links[a].requests;
+    const bool key = requests.front() == set_request;
+    if (key && !without_keys())
+        return n.lock == 0;
+    const unsigned number = requests.at(key ? 1 : 0) - ballot_request(0);
+    return scope_.further != 0 || accepts(n, w.who[a].ballots[number - 1], how_);
+}
+
+unsigned protocol::take(world& w, const step& s) const
+{
+    const unsigned violated = perform(w, s);
+    settle(w);
+    return violated;
 }
 
 unsigned protocol::perform(world& w, const step& s) const
 {
     node& n = w.nodes[s.node];
-    talk& t = n.talks[client_of(s.who)];
-    unsigned violated = none;
+    link& l = n.links[s.who];
+    client& c = w.who[s.who];
     switch (s.kind) {
     case kind::begin:
-        begin(w, s.who, s.flag);
-        return none;
-    case kind::give_up:
-    case kind::release:
-        end(w, s.who);
-        return none;
+        begin(w, s.who, s.value);
+        break;
+    case kind::execute:
+        return execute(w, s.who, s.node);
     case kind::read:
-        return feed(w, s.who, input::granted, s.node, std::exchange(t.unread, number{0}));
-    case kind::use:
-        return judge_use(w, s.who, s.node);
+        return hear(w, s.who, s.node, l.replies.pop());
+    case kind::propose:
+        ++w.further;
+        tell(w, s.who, input::propose, 0, s.value);
+        break;
+    case kind::ask:
+        ++w.asks;
+        l.requests.push(set_request);
+        tell(w, s.who, input::ask, s.node);
+        break;
+    case kind::lose:
+        tell(w, s.who, input::lost, s.node);
+        break;
     case kind::grant:
-        violated = execute_grant(w, s.who, s.node, s.flag);
-        if (scope_.tokens_only && !s.flag && t.unread != 0)
-            violated |= feed(w, s.who, input::granted, s.node, std::exchange(t.unread, number{0}));
+        return grant(w, s.who);
+    case kind::write:
+        return write(w, s.who);
+    case kind::renew:
+        n.until = static_cast<small>(w.time + scope_.ttl);
+        if (!l.repaired || how_.repaired_counts)
+            l.until = n.until;
         break;
-    case kind::stray:
-        --n.copies;
-        grant(n, s.who, 0, how_);
-        n.lock = 0;
-        break;
-    case kind::write_back:
-        return execute_raise(w, s.who, s.node);
-    case kind::extend: {
-        const client& c = w.who[client_of(s.who)];
-        extend(n, s.who, last_of_block(c.tokens[index_of(s.who)]), how_);
-        if (w.is_present(s.who) && rounds_.counts(c.round, s.node))
-            t.gone = false;
-        violated = judge_leases(w, clients);
-        break;
-    }
-    case kind::remove:
-        remove(n, s.who, how_);
+    case kind::repair:
+        set(n, s.who, static_cast<small>(w.time + scope_.ttl));
+        l.repaired = true;
+        if (how_.repaired_counts)
+            l.until = n.until;
         break;
     case kind::expire:
         n.lock = 0;
-        if (w.is_present(s.who))
-            t.gone = true;
+        l.gone = c.active() && scope_.keys == expiry::honest;
         break;
-    case kind::forget:
-        n.lock = 0;
-        n.counter = 0;
-        w.forgot = true;
+    case kind::tick:
+        tick(w);
+        break;
+    case kind::flush:
+        flush(n);
+        ++w.losses;
+        break;
+    case kind::open:
+        open(n, s.value, static_cast<small>(w.time - scope_.late), scope_, how_);
+        break;
+    case kind::restart:
+        flush(n);
+        open(n, s.value, static_cast<small>(w.time - scope_.late), scope_, how_);
+        ++w.losses;
         break;
     }
-    forget_dead_raises(w, s.node);
-    return violated;
+    return none;
 }
 
-void protocol::begin(world& w, attempt a, bool with_floor) const
+void protocol::begin(world& w, attempt a, small ballot) const
 {
-    const std::size_t which = client_of(a);
-    client& c = w.who[which];
+    client& c = w.who[a];
     c.now = phase::asking;
-    c.index = static_cast<std::uint8_t>(index_of(a));
-    c.round = round_book::fresh;
-    c.before = w.who[other(which)].published;
-    if (with_floor)
-        c.floored = with(c.floored, index_of(a));
-    for (std::size_t i = 0; i < scope_.nodes; ++i) {
-        w.nodes[i].grants = with(w.nodes[i].grants, a);
-        if (how_.grants_resent && which == 0)
-            w.nodes[i].copies = with(w.nodes[i].copies, a);
-    }
-}
-
-// The client reads no more answers. Requests stay under way.
-void protocol::end(world& w, attempt a) const
-{
-    const std::size_t which = client_of(a);
-    client& c = w.who[which];
-    for (std::size_t i = 0; i < scope_.nodes; ++i) {
-        node& n = w.nodes[i];
-        n.talks[which] = {};
-        const bool live = how_.raise_unconditional || how_.raise_by_value ||
-                          (n.held_by(a) && n.counter == last_of_block(rounds_.start(c.round, i)));
-        if (!live)
-            n.raises = without(n.raises, a);
-    }
-    c.now = phase::ended;
-    c.round = 0;
-    c.before = 0;
-    c.superseded = false;
-    forget_dead_raises(w, scope_.nodes);
-}
-
-unsigned protocol::feed(world& w, attempt a, input what, std::size_t from, number start) const
-{
-    client& c = w.who[client_of(a)];
-    const round_book::outcome o = rounds_.apply(c.round, what, from, start);
-    c.round = o.next;
-    if (o.raises != 0)
-        c.raise_to[index_of(a)] = o.raise_to;
-    for (std::size_t i = 0; i < scope_.nodes; ++i) {
-        if (has(o.raises, i))
-            w.nodes[i].raises = with(w.nodes[i].raises, a);
-    }
-    const bool enough =
-        rounds_.acquired(c.round) || (how_.published_early && rounds_.token(c.round) != 0);
-    if (c.now == phase::asking && enough)
-        return publish(w, a);
-    return judge_leases(w, clients);
-}
-
-unsigned protocol::execute_grant(world& w, attempt a, std::size_t at, bool replace) const
-{
-    node& n = w.nodes[at];
-    client& c = w.who[client_of(a)];
-    talk& t = n.talks[client_of(a)];
-    if (how_.grants_resent && has(n.copies, a))
-        n.copies = without(n.copies, a);
-    else
-        n.grants = without(n.grants, a);
-    const bool floored = has(c.floored, index_of(a));
-    const number start = grant(n, a, floored ? scope_.floor : number{0}, how_);
-    if (!w.is_present(a) || rounds_.start(c.round, at) != 0)
-        return none;
-    if (start != 0 && (t.unread == 0 || replace))
-        t = {.unread = start, .gone = false};
-    if (start != 0 || t.unread != 0)
-        return none;
-    const number token = rounds_.token(c.round);
-    if (how_.refusals_count && token != 0 && n.counter >= last_of_block(token))
-        return feed(w, a, input::granted, at, token);
-    return feed(w, a, input::refused, at, 0);
-}
-
-unsigned protocol::execute_raise(world& w, attempt a, std::size_t at) const
-{
-    node& n = w.nodes[at];
-    client& c = w.who[client_of(a)];
-    const bool present = w.is_present(a);
-    n.raises = without(n.raises, a);
-    const number from = present ? last_of_block(rounds_.start(c.round, at)) : n.counter;
-    const bool ok = write_back(n, a, from, c.raise_to[index_of(a)], how_);
-    if (!present) {
-        forget_dead_raises(w, at);
-        return none;
-    }
-    return feed(w, a, ok ? input::raise_ok : input::raise_lost, at, 0);
-}
-
-// The attempt has completed: its token is used, the lease is transferred within the process, and
-// the next token is used.
-unsigned protocol::publish(world& w, attempt a) const
-{
-    const std::size_t which = client_of(a);
-    client& c = w.who[which];
-    const number token = rounds_.token(c.round);
-    unsigned violated = none;
-    for (attempt b = 0; b < all_attempts; ++b) {
-        const client& d = w.who[client_of(b)];
-        if (!has(d.published, index_of(b)))
-            continue;
-        const number theirs = d.tokens[index_of(b)];
-        if (theirs <= last_of_block(token) && token <= last_of_block(theirs))
-            violated |= duplicate;
-        const bool earlier = client_of(b) == which || has(c.before, index_of(b));
-        if (!earlier)
-            continue;
-        if (last_of_block(theirs) >= token)
-            violated |= order;
-        fenced_register store;
-        store.write(token);
-        if (store.write(last_of_block(theirs)))
-            violated |= stale;
-    }
-    c.now = phase::held;
-    c.published = with(c.published, c.index);
-    c.tokens[c.index] = token;
-    return violated | judge_leases(w, which);
-}
-
-unsigned protocol::judge_leases(world& w, std::size_t granted) const
-{
-    const std::array<bool, clients> good{valid(w, 0), valid(w, 1)};
-    unsigned violated = good[0] && good[1] ? overlap : none;
-    for (std::size_t c = 0; c < clients; ++c) {
-        if (good[c] && w.who[c].superseded)
-            violated |= overlap;
-    }
-    if (granted < clients && good[granted] && w.who[other(granted)].now == phase::held)
-        w.who[other(granted)].superseded = true;
-    return violated;
-}
-
-// Compares a write under `a` with the write of the other client, if that began its attempt after
-// `a` had completed.
-unsigned protocol::judge_use(const world& w, attempt a, std::size_t at) const
-{
-    const client& newer = w.who[other(client_of(a))];
-    if (newer.now != phase::held || !has(newer.before, index_of(a)))
-        return none;
-    fenced_register store;
-    store.write(newer.tokens[newer.index]);
-    return store.write(w.nodes[at].counter) ? stale : none;
-}
-
-// As the client sees it, by its own correct clock.
-bool protocol::valid(const world& w, std::size_t which) const noexcept
-{
-    const client& c = w.who[which];
-    if (c.now != phase::held)
-        return false;
-    std::size_t count = 0;
+    c.begun = w.time;
+    if (scope_.keys == expiry::adversarial)
+        c.least = largest_of(w.published);
+    if (how_.register_first)
+        tell(w, a, input::begin, 0, ballot);
     for (std::size_t i = 0; i < scope_.nodes; ++i)
-        count += rounds_.counts(c.round, i) && !w.nodes[i].talks[which].gone ? 1u : 0u;
-    return count >= redis::majority(scope_.nodes);
+        w.nodes[i].links[a].requests.push(set_request);
+    if (!how_.register_first)
+        tell(w, a, input::begin, 0, ballot);
 }
 
-// A WRITE-BACK of an ended attempt has an effect only while the node is unchanged since its grant,
-// and a node never changes back. Without such messages there are fewer states.
-void protocol::forget_dead_raises(world& w, std::size_t changed) const noexcept
+// Tells the round, and sends the current ballot where the round says.
+void protocol::tell(world& w, attempt a, input what, std::size_t at, unsigned value) const
 {
-    std::uint8_t live = 0;
+    client& c = w.who[a];
+    const round_book::outcome o = rounds_.apply(c.round, what, at, value);
+    c.round = o.next;
+    const ballot_round& r = rounds_.at(c.round);
+    if (o.sent != 0)
+        c.ballots[r.number() - 1u] = static_cast<small>(r.ballot());
+    for (std::size_t i = 0; i < scope_.nodes; ++i) {
+        if ((o.sent & bit_of(i)) != 0)
+            w.nodes[i].links[a].requests.push(ballot_request(r.number()));
+    }
+}
+
+unsigned protocol::execute(world& w, attempt a, std::size_t at) const
+{
+    node& n = w.nodes[at];
+    link& l = n.links[a];
+    client& c = w.who[a];
+    const unsigned request = l.requests.pop();
+    unsigned reply = 0;
+    if (request == set_request) {
+        const bool granted =
+            without_keys() || set(n, a, static_cast<small>(timed() ? w.time + scope_.ttl : 0));
+        if (granted && timed())
+            l.until = static_cast<small>(c.begun + scope_.ttl);
+        if (granted)
+            l.gone = false;
+        reply = granted ? key_granted : key_refused;
+    } else {
+        const unsigned number = request - ballot_request(0);
+        reply = ballot_reply(number, stamp(n, c.ballots[number - 1], how_));
+    }
+    if (!c.active())
+        return none;
+    if (scope_.each_step) {
+        l.replies.push(reply);
+        return none;
+    }
+    const unsigned violated = hear(w, a, at, reply);
+    const bool more = without_keys() && request == set_request;
+    return violated | (more ? execute(w, a, at) : unsigned{none});
+}
+
+// The client hears a reply.
+unsigned protocol::hear(world& w, attempt a, std::size_t at, unsigned reply) const
+{
+    client& c = w.who[a];
+    if (reply == key_granted || (reply == key_refused && how_.refused_counts)) {
+        tell(w, a, input::granted, at);
+    } else if (reply == key_refused) {
+        tell(w, a, input::refused, at);
+    } else if (accepted_in(reply) || how_.answers_unread) {
+        w.nodes[at].links[a].stamped = how_.separate_majorities;
+        tell(w, a, input::accepted, at, number_in(reply));
+    } else {
+        tell(w, a, input::rejected, at, number_in(reply));
+    }
+    const bool at_once = c.now == phase::asking && !grants_later();
+    return at_once && is_enough(w, a) ? grant(w, a) : unsigned{none};
+}
+
+void protocol::tick(world& w) const
+{
+    ++w.time;
     for (std::size_t i = 0; i < scope_.nodes; ++i) {
         node& n = w.nodes[i];
-        for (attempt a = 0; a < all_attempts; ++a) {
-            if (i == changed && !how_.raise_unconditional && !how_.raise_by_value &&
-                !w.is_present(a))
-                n.raises = without(n.raises, a);
+        if (n.lock != 0 && n.until <= w.time) {
+            n.lock = 0;
+            n.until = 0;
         }
-        live = static_cast<std::uint8_t>(live | n.raises);
     }
-    for (attempt a = 0; a < all_attempts; ++a) {
-        if (!has(live, a) && !w.is_present(a))
-            w.who[client_of(a)].raise_to[index_of(a)] = 0;
-    }
-}
-
-bool protocol::over(const world& w) const noexcept
-{
-    bool both_held = true;
-    for (std::size_t i = 0; i < clients; ++i) {
-        const client& c = w.who[i];
-        if (scope_.attempts[i] != 0 &&
-            (c.now == phase::idle || c.now == phase::asking || c.index + 1u < scope_.attempts[i]))
-            return false;
-        both_held = both_held && c.now == phase::held;
-    }
-    return !both_held;
 }
 
 } // namespace holdfast::model

@@ -12,26 +12,28 @@ namespace holdfast::model {
 
 // The kinds of steps.
 enum class step_kind : std::uint8_t {
-    begin,   // a client sends GRANT to all nodes
-    give_up, // a client ends an attempt before success
-    release,
-    read,  // a client reads the answer of a node that has granted
-    use,   // a client reads the counter of a node and writes with it
-    grant, // a node executes a request; refusals and answers to WRITE-BACK are read at once
-    write_back,
-    extend,
-    remove,
-    stray,  // a request of an ended attempt is granted, and the key is gone at once
-    expire, // the key of a node expires
-    forget, // a node loses its data
+    begin,   // a client sends SET and a ballot to all nodes
+    execute, // a node executes the next request
+    read,    // a client reads the next reply of a node
+    propose, // a client sends a larger ballot
+    ask,     // a client sends SET again
+    lose,    // a client learns that a node has lost the key
+    grant,   // a lease is granted; part of `read` if that is a step
+    write,   // to the guarded store
+    renew,   // a node executes a renewal
+    repair,  // a node executes a SET for a key that was lost
+    expire,  // the key of a node expires
+    tick,    // of the clock
+    flush,   // a node loses all data
+    open,    // makes the registers of a node that has none
+    restart, // a node loses all data, and its registers are made
 };
 
 struct step {
     step_kind kind = step_kind::begin;
     attempt who = 0;
     std::uint8_t node = 0;
-    // begin: with a floor; grant: the answer replaces an unread one, or is not read yet
-    bool flag = false;
+    small value = 0; // a ballot; open, restart: the clock of the node
 };
 
 // The possible steps of a world, and their effects.
@@ -43,50 +45,57 @@ public:
           rounds_(rounds)
     {}
 
+    world beginning() const noexcept;
+
     // Finds all possible steps except those without an effect.
     void steps(const world& w, std::vector<step>& found) const;
-
     // Takes the step; returns its violations.
-    unsigned take(world& w, const step& s) const
-    {
-        const unsigned violated = perform(w, s);
-        return scope_.tokens_only ? violated | reduce(w) : violated;
-    }
-
-    // Whether no attempt can be granted any more.
+    unsigned take(world& w, const step& s) const;
+    // Whether no attempt can be granted any more, and no write is left.
     bool over(const world& w) const noexcept;
-
-    bool clients_are_alike() const noexcept
-    {
-        return scope_.attempts[0] == scope_.attempts[1] && !how_.grants_resent;
-    }
 
     const scope& size() const noexcept { return scope_; }
     round_book& rounds() const noexcept { return rounds_; }
 
 private:
-    unsigned perform(world& w, const step& s) const;
-    void client_steps(const world& w, std::size_t client, std::vector<step>& found) const;
+    bool timed() const noexcept { return scope_.keys == expiry::timed; }
+    // Keys have no effect if each request for a key may find it free.
+    bool without_keys() const noexcept
+    {
+        return !scope_.each_step && scope_.keys == expiry::adversarial;
+    }
+    // Whether the client may wait before it takes the lease. Otherwise replies are delayed, or to
+    // wait makes no difference.
+    bool grants_later() const noexcept
+    {
+        return !scope_.each_step && scope_.keys != expiry::adversarial;
+    }
+    small largest(const world& w) const noexcept;
+
+    void client_steps(const world& w, attempt a, std::vector<step>& found) const;
+    void link_steps(const world& w, attempt a, std::size_t node, std::vector<step>& found) const;
     void node_steps(const world& w, std::size_t node, std::vector<step>& found) const;
+    bool has_effect(const world& w, attempt a, std::size_t node) const noexcept;
 
-    void begin(world& w, attempt a, bool with_floor) const;
+    unsigned perform(world& w, const step& s) const;
+    void begin(world& w, attempt a, small ballot) const;
+    void tell(
+        world& w, attempt a, round_book::input what, std::size_t node, unsigned value = 0) const;
+    unsigned execute(world& w, attempt a, std::size_t node) const;
+    unsigned hear(world& w, attempt a, std::size_t node, unsigned reply) const;
+    void tick(world& w) const;
+
+    bool is_enough(const world& w, attempt a) const noexcept;
+    unsigned grant(world& w, attempt a) const;
+    unsigned write(world& w, attempt a) const;
+    bool proves(const client& c, std::size_t node) const noexcept;
+    std::size_t alive(const world& w, attempt a, bool key_is_enough) const noexcept;
+    bool is_valid(const world& w, attempt a) const noexcept;
+    bool has_failed(const client& c) const noexcept;
+    bool is_hopeless(const world& w, attempt a) const noexcept;
+
+    void settle(world& w) const;
     void end(world& w, attempt a) const;
-    unsigned feed(
-        world& w, attempt a, round_book::input what, std::size_t node, number start) const;
-    unsigned execute_grant(world& w, attempt a, std::size_t node, bool replace) const;
-    unsigned execute_raise(world& w, attempt a, std::size_t node) const;
-    unsigned publish(world& w, attempt a) const;
-    unsigned judge_leases(world& w, std::size_t granted) const;
-    unsigned judge_use(const world& w, attempt a, std::size_t node) const;
-
-    bool valid(const world& w, std::size_t client) const noexcept;
-
-    // The reduction for --tokens-only, see reduction.cpp.
-    void fewer_steps(const world& w, std::vector<step>& found) const;
-    unsigned settle(world& w, std::size_t client) const;
-    unsigned reduce(world& w) const;
-
-    void forget_dead_raises(world& w, std::size_t node) const noexcept;
 
     scope scope_;
     rules how_;

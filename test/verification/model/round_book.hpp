@@ -1,12 +1,12 @@
 #pragma once
 
-#include "redis/quorum/token_round.hpp"
+#include "redis/quorum/ballot_round.hpp"
+#include "verification/model/word_set.hpp"
 #include "verification/model/world.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,71 +15,60 @@ namespace holdfast::model {
 // An order of the nodes: the first is `order[0]`, and so on.
 using node_order = std::array<std::uint8_t, most_nodes>;
 
-// All token_rounds that have occurred, by number. A state keeps only the number, and the effect of
+// All ballot_rounds that have occurred, by number. A state keeps only the number, and the effect of
 // an input on a round is computed once.
 class round_book {
 public:
-    using id = std::uint16_t; // 0: none
+    using id = std::uint32_t; // 0: a round without any input
 
-    enum class input : std::uint8_t { refused, raise_ok, raise_lost, granted };
+    enum class input : std::uint8_t {
+        begin,    // value: the ballot. All nodes are asked for the key and sent the ballot
+        propose,  // value: the ballot
+        publish,  // the lease has the current ballot
+        granted,  // the node holds our key
+        refused,  // it does not
+        lost,     // it holds our key no longer
+        ask,      // it is asked for the key again, and sent the ballot if it was not
+        accepted, // value: the number of the ballot that the node has accepted
+        rejected, // value: the number of the ballot that the node has refused
+    };
 
     explicit round_book(std::size_t nodes);
 
-    static constexpr id fresh = 1; // a round without any input
-
-    // The next round, the nodes that now need a write-back, and the value to write back.
+    // The next round, and the nodes that are sent the current ballot as soon as it says so: a bit
+    // each.
     struct outcome {
         id next = 0;
-        std::uint8_t raises = 0; // a bit for each node
-        number raise_to = 0;
+        std::uint8_t sent = 0;
     };
-    outcome apply(id round, input what, std::size_t node, number start = 0);
+    outcome apply(id round, input what, std::size_t node = 0, unsigned value = 0);
 
     // The same round with the nodes in another order.
     id reordered(id round, const node_order& order);
 
-    number token(id round) const noexcept { return rounds_[round].token; }
-    bool acquired(id round) const noexcept { return rounds_[round].acquired; }
+    const redis::ballot_round& at(id round) const noexcept { return rounds_[round].what; }
     bool counts(id round, std::size_t node) const noexcept
     {
-        return (rounds_[round].counting & bit_of(node)) != 0;
+        return at(round).of(node) == redis::vote::granted;
     }
-    number start(id round, std::size_t node) const noexcept
-    {
-        return static_cast<number>(rounds_[round].views[node] & largest_token);
-    }
-    // The round's whole state of one node, as a number.
-    std::uint8_t view(id round, std::size_t node) const noexcept
-    {
-        return rounds_[round].views[node];
-    }
+    // What can be seen of one node, as a number.
+    std::uint8_t view(id round, std::size_t node) const noexcept;
 
-    std::size_t size() const noexcept { return rounds_.size() - 1; }
+    std::size_t size() const noexcept { return rounds_.size(); }
 
 private:
-    static constexpr std::size_t inputs = 3 * most_nodes + most_nodes * (largest_token + 1);
-
     struct entry {
-        redis::token_round what;
+        redis::ballot_round what;
         id parent = 0; // the previous round, and then the input
-        input by = input::refused;
-        std::uint8_t node = 0;
-        number start = 0;
-
-        number token = 0;
-        bool acquired = false;
-        std::uint8_t counting = 0;
-        std::array<std::uint8_t, most_nodes> views{};
-
-        std::array<outcome, inputs> next{};
-        std::array<id, 256> reordered{}; // by the order, two bits a node
+        input by = input::begin;
+        std::uint8_t node = 0, value = 0;
     };
-
-    id intern(const redis::token_round& what, id parent, input by, std::size_t node, number start);
 
     std::size_t nodes_;
     std::vector<entry> rounds_;
-    std::unordered_map<std::uint64_t, id> ids_; // by the observable state of a round
+    word_set numbers_; // of the rounds, by their bytes
+    std::unordered_map<std::uint64_t, outcome> known_;
+    std::unordered_map<std::uint64_t, id> reordered_;
 };
 
 } // namespace holdfast::model

@@ -9,130 +9,131 @@ namespace {
 
 using kind = step_kind;
 
-std::string name_of(attempt a)
+std::string attempt_name(std::size_t a, const naming& names)
 {
-    return std::string(1, "ab"[client_of(a)]) + std::to_string(index_of(a) + 1);
+    return std::string(1, "abcd"[names.attempts[a]]);
 }
 
-std::string node_name(std::size_t i)
+std::string node_name(std::size_t i, const naming& names)
 {
-    return "n" + std::to_string(i + 1);
+    return "n" + std::to_string(names.nodes[i] + 1);
 }
 
-std::string block_of(number token)
+// What else a step leads to.
+std::string consequences(attempt a, const world& before, const world& after, const naming& names)
 {
-    return std::to_string(token) + "-" + std::to_string(token + block - 1);
-}
-
-// The effects of an answer on a client.
-std::string consequences(attempt a, const world& before, const world& after, const protocol& p)
-{
-    const client& was = before.who[client_of(a)];
-    const client& is = after.who[client_of(a)];
-    std::string written_back;
-    for (std::size_t i = 0; i < p.size().nodes; ++i) {
-        if ((after.nodes[i].raises & ~before.nodes[i].raises & bit_of(a)) != 0)
-            written_back += " " + node_name(i);
-    }
     std::string text;
-    if (!written_back.empty())
-        text += ", sends WRITE-BACK to" + written_back;
-    if (was.now == phase::asking && is.now == phase::held)
-        text += ", is granted the lease with tokens " + block_of(is.tokens[is.index]);
+    const int granted = before.published ^ after.published;
+    if (granted != 0 || (before.who[a].now == phase::asking && after.who[a].now == phase::held))
+        text += ", " + attempt_name(a, names) + " is granted the lease";
+    for (std::size_t b = 0; b < most_attempts; ++b) {
+        const phase was = before.who[b].now;
+        if ((was == phase::held || was == phase::asking) && after.who[b].now == phase::ended)
+            text += ", " + attempt_name(b, names) + " ends";
+    }
     return text;
 }
 
-bool was_raised(const step& s, const world& after, const protocol& p)
+std::string executing(const step& s, const world& before, const world& after, const naming& names)
 {
-    const client& c = after.who[client_of(s.who)];
-    return !after.is_present(s.who) || p.rounds().counts(c.round, s.node);
+    const node &n = before.nodes[s.node], &m = after.nodes[s.node];
+    const unsigned request = n.links[s.who].requests.front();
+    std::string text = node_name(s.node, names) + " executes ";
+    if (request == set_request) {
+        text += "SET of " + attempt_name(s.who, names);
+        if (n.lock != 0)
+            return text + ": refused, " + attempt_name(n.lock - 1u, names) + " has the key";
+        return text + ": granted" +
+               (m.register_ != n.register_ ? ", register " + std::to_string(m.register_) : "");
+    }
+    const small ballot = before.who[s.who].ballots[request - ballot_request(1)];
+    return text + "ballot " + std::to_string(ballot) + " of " + attempt_name(s.who, names) +
+           ": register was " + (n.empty ? "lost" : std::to_string(n.register_)) +
+           (m.register_ != n.register_ ? ", accepted" : "");
 }
 
-std::string granting(const step& s, const world& before, const world& after, const protocol& p)
+std::string reading(const step& s, const world& before, const naming& names)
 {
-    const node& n = before.nodes[s.node];
-    const node& m = after.nodes[s.node];
-    std::string text = node_name(s.node) + " executes GRANT of " + name_of(s.who);
-    if (n.lock != 0)
-        return text + ": refused, " + name_of(static_cast<attempt>(n.lock - 1)) +
-               " has the key, counter " + std::to_string(n.counter) +
-               consequences(s.who, before, after, p);
-    number start = m.talks[client_of(s.who)].unread;
-    if (start == 0)
-        return text + ": granted, counter " + std::to_string(m.counter);
-    return text + ": start " + std::to_string(start) + ", counter " + std::to_string(m.counter);
+    const unsigned said = before.nodes[s.node].links[s.who].replies.front();
+    std::string text =
+        attempt_name(s.who, names) + " reads that " + node_name(s.node, names) + " has ";
+    if (said < first_ballot_reply)
+        return text + (said == key_granted ? "granted" : "refused") + " the key";
+    return text + (accepted_in(said) ? "accepted" : "refused") + " ballot no. " +
+           std::to_string(number_in(said));
 }
 
 std::string names_of(unsigned violated)
 {
-    constexpr std::array<const char*, 4> names{
+    constexpr std::array<const char*, 4> all{
         "duplicate token", "order of tokens", "stale write", "two holders"};
     std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
         if ((violated & bit_of(i)) != 0)
-            text += (text.empty() ? "" : ", ") + std::string(names[i]);
+            text += (text.empty() ? "" : ", ") + std::string(all[i]);
     }
     return text;
+}
+
+std::string body(const step& s, const world& before, const world& after, const naming& names)
+{
+    const std::string node = node_name(s.node, names), name = attempt_name(s.who, names);
+    const std::string value = std::to_string(s.value);
+    const std::string stored = std::to_string(after.nodes[s.node].register_);
+    switch (s.kind) {
+    case kind::begin:
+        return name + " sends SET and ballot " + value + " to all nodes";
+    case kind::execute:
+        return executing(s, before, after, names);
+    case kind::read:
+        return reading(s, before, names);
+    case kind::propose:
+        return name + " sends ballot " + value + " to nodes that hold its key";
+    case kind::ask:
+        return name + " sends SET to " + node + " again";
+    case kind::lose:
+        return name + " learns that its key is gone at " + node;
+    case kind::grant:
+        return name + " looks at its votes";
+    case kind::write:
+        return name + " writes to the store";
+    case kind::renew:
+        return node + " executes a renewal of " + name;
+    case kind::repair:
+        return node + " executes a SET of " + name + " that repairs its key";
+    case kind::expire:
+        return "the key of " + name + " expires at " + node;
+    case kind::tick:
+        return "the time is " + std::to_string(after.time);
+    case kind::flush:
+        return node + " loses its data";
+    case kind::open:
+        return node + " makes its registers: " + stored;
+    case kind::restart:
+        return node + " is restarted without its data, with clock " + value +
+               ", and has registers " + stored;
+    }
+    return {};
 }
 
 } // namespace
 
-std::string describe_beginning(const world& w, const protocol& p)
+std::string describe(const step& s, const world& before, const world& after, const naming& names)
 {
-    std::string text = "counters:";
-    for (std::size_t i = 0; i < p.size().nodes; ++i)
-        text += " " + node_name(i) + " " + std::to_string(w.nodes[i].counter);
-    return text;
-}
-
-std::string describe(const step& s, const world& before, const world& after, const protocol& p)
-{
-    const std::string node = node_name(s.node), name = name_of(s.who);
-    const std::string counter = std::to_string(after.nodes[s.node].counter);
-    const std::string then = consequences(s.who, before, after, p);
-    switch (s.kind) {
-    case kind::begin:
-        return name + " sends GRANT to all nodes" +
-               (s.flag ? ", with floor " + std::to_string(p.size().floor) : std::string());
-    case kind::give_up:
-        return name + " gives up, sends DEL";
-    case kind::release:
-        return name + " releases, sends DEL";
-    case kind::read:
-        return name + " reads that " + node + " grants from " +
-               std::to_string(before.nodes[s.node].talks[client_of(s.who)].unread) + then;
-    case kind::use:
-        return name + " reads counter " + counter + " of " + node + " and writes with it";
-    case kind::grant:
-        return granting(s, before, after, p);
-    case kind::write_back:
-        return node + " executes WRITE-BACK of " + name + ": counter " + counter +
-               (was_raised(s, after, p) ? "" : ", lost") + then;
-    case kind::extend:
-        return node + " executes EXTEND of " + name + ": counter " + counter;
-    case kind::remove:
-        return node + " executes DEL of " + name;
-    case kind::stray:
-        return node + " executes an old GRANT: counter " + counter + ", and its key expires";
-    case kind::expire:
-        return "the key of " + name + " expires at " + node;
-    case kind::forget:
-        return node + " loses its data";
-    }
-    return {};
+    return body(s, before, after, names) + consequences(s.who, before, after, names);
 }
 
 void print(std::ostream& out, const finding& f, std::chrono::duration<double> took)
 {
     for (std::size_t i = 0; i < f.story.size(); ++i)
-        out << std::setw(3) << i << "  " << f.story[i] << '\n';
+        out << std::setw(3) << i + 1 << "  " << f.story[i] << '\n';
     if (f.violated != none)
         out << "violated: " << names_of(f.violated) << '\n';
     else
         out << "no violation" << (f.complete ? "" : " in the explored part") << '\n';
     out << f.states << " states, " << f.transitions << " transitions, depth " << f.depth << "; "
-        << f.rounds << " different rounds; " << std::fixed << std::setprecision(1) << took.count()
-        << " s, " << f.bytes / 1'000'000 << " MB\n";
+        << f.leases << " grants, " << f.rounds << " different rounds; " << std::fixed
+        << std::setprecision(1) << took.count() << " s, " << f.bytes / 1'000'000 << " MB\n";
 }
 
 void print_row(std::ostream& out, const finding& f, std::chrono::duration<double> took)
@@ -142,7 +143,7 @@ void print_row(std::ostream& out, const finding& f, std::chrono::duration<double
                                                   : "not complete";
     out << result << '\t';
     if (f.violated != none)
-        out << f.story.size() - 1;
+        out << f.story.size();
     else
         out << '-';
     out << '\t' << f.states << '\t' << std::fixed << std::setprecision(1) << took.count() << '\n';

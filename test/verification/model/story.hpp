@@ -1,6 +1,7 @@
 #pragma once
 
 #include "verification/model/explorer.hpp"
+#include "verification/model/packing.hpp"
 
 #include <chrono>
 #include <ostream>
@@ -8,9 +9,8 @@
 
 namespace holdfast::model {
 
-// The initial state and a step, in words. Attempts are named a1, a2 and b1, b2 after their clients.
-std::string describe_beginning(const world& w, const protocol& p);
-std::string describe(const step& s, const world& before, const world& after, const protocol& p);
+// A step in words. Attempts are named a, b, c and d, nodes n1, n2, ….
+std::string describe(const step& s, const world& before, const world& after, const naming& names);
 
 void print(std::ostream& out, const finding& f, std::chrono::duration<double> took);
 void print_row(std::ostream& out, const finding& f, std::chrono::duration<double> took);
