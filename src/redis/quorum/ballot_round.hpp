@@ -29,7 +29,7 @@ enum class ballot_answer : std::uint8_t {
 // Source: the first phase of Paxos (Lamport, "The part-time parliament", 1998), and the timestamps
 // of Attiya, Bar-Noy and Dolev ("Sharing memory robustly in message-passing systems", 1995).
 //
-// The rules, each of which has a counterexample in the model if it is left out:
+// The rules; without one of them the model or the simulator finds a violation:
 // - A ballot that precedes a request for the key does not count: the key may have been another
 //   client's in between.
 // - After another proposal only the acceptance of the new ballot counts, at all nodes.
