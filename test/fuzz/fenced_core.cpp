@@ -32,7 +32,6 @@ struct user final : fenced_world {
         c.terms.queue = variant < 7    ? core::queueing::none
                         : variant < 14 ? core::queueing::if_contended
                                        : core::queueing::now;
-        c.terms.others_follow = variant % 2 == 0;
         c.least = largest(c.resource);
         core::claim_id id = 0;
         const claim begun = c; // a copy, because the claim may end at once

@@ -24,8 +24,7 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr redis::fence_settings fence_terms{
-    .quarantine = 60s, .ahead = 1s, .counter_lifetime = std::chrono::hours(168)};
+inline constexpr redis::fence_settings fence_terms{.quarantine = 60s, .ahead = 1s};
 
 // The model of a server (test/verification/fidelity compares it with a real one), and the bytes
 // under way to it and from it. The node is slow, forgets data and closes connections, but never
@@ -51,7 +50,7 @@ public:
                     c.back += bytes;
             }
         };
-        command("SET hf:n \"" + test::node_record(fence_terms, name_ + "0") + "\"", test::start);
+        test::remember(server_, fence_terms, name_ + "0");
     }
     // Not copyable: the push handler refers to this object.
     fenced_node(const fenced_node&) = delete;
@@ -157,7 +156,7 @@ public:
         const auto* const queue = server_.find("hf:q:" + resource, wall(now));
         if (queue == nullptr || queue->members.empty())
             return;
-        const std::string place = queue->members.front().second;
+        const std::string place = queue->members.all().front().second;
         command("PUBLISH " + place.substr(48) + " " + place.substr(0, 48), now);
     }
 
