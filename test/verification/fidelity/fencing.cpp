@@ -264,16 +264,16 @@ BOOST_AUTO_TEST_CASE(random_requests_are_answered_as_by_a_real_server)
         else if (command.size() == 7 && command[2] == "XX" && command[3] == "GT")
             ++said[told == ":1\r\n" ? "accepted" : told == ":0\r\n" ? "refused" : "no register"];
     };
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         BOOST_TEST_CONTEXT("seed " << seed)
         {
             random_commands some(seed, random_commands::about::fencing);
-            both.say(2'000, some);
+            both.say(1'000, some);
         }
     }
     for (const std::string each :
         {"0", "in quarantine", "-3", "-4", "an error", "accepted", "refused", "no register"})
-        BOOST_TEST(said[each] >= 50, each << " occurred " << said[each] << " times");
+        BOOST_TEST(said[each] >= 20, each << " occurred " << said[each] << " times");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -101,7 +101,7 @@ struct plan {
         // Without a queue no process can tell that others wait.
         const nanoseconds lingering = queue ? longest_ttl : 2 * longest_lingering();
         return std::chrono::seconds(30) + longest_ttl * 5 +
-               (fence ? fence->quarantine * 2 : nanoseconds(0)) +
+               (fence ? fence->pause() * 2 : nanoseconds(0)) +
                all_users * 20 * (users_do.longest_hold + options.retry_max) +
                (lingers ? all_users * lingering : nanoseconds(0)) + all_users * 2 * longest_rest();
     }

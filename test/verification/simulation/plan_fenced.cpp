@@ -41,6 +41,24 @@ void theme_of_forgetful_nodes(plan& p, dice& chance)
     p.users_do.longest_pause = chance.of_any_size(p.terms.ttl / 20, p.terms.ttl * 2);
 }
 
+// Nodes lose their data while all clients stay connected. The first client that notices it opens
+// the node again, and the others may never know.
+void theme_of_flushes(plan& p, dice& chance)
+{
+    p.nodes = chance.chance(0.6) ? 1 : 3;
+    p.processes = 3 + chance.below(2);
+    p.client_ppm.resize(p.processes, 0);
+    p.resources = 1;
+    p.queue = chance.chance(0.3);
+    p.terms.renews = chance.chance(0.3);
+    p.users_do.longest_hold = p.terms.ttl * 2;
+    p.users_do.longest_pause = p.terms.ttl / 5;
+    p.faults = {fault::node_flushed};
+    add_some(p, chance, {fault::slow_packets, fault::lost_one_way, fault::client_frozen});
+    p.between_faults = chance.of_any_size(p.terms.ttl * 2, p.terms.ttl * 10);
+    p.longest_fault = p.terms.ttl / 2;
+}
+
 // Nodes accept ballots of different clients, and lose the locks between two ballots of an attempt,
 // while other clients ask at once.
 void theme_of_split_votes(plan& p, dice& chance)
@@ -96,7 +114,7 @@ void choose_fenced_theme(plan& p, dice& chance)
 {
     constexpr std::array themes{theme_of_wrong_clocks, theme_of_wrong_clocks,
         theme_of_forgetful_nodes, theme_of_forgetful_nodes, theme_of_forgetful_nodes,
-        theme_of_split_votes, theme_of_split_votes};
+        theme_of_flushes, theme_of_split_votes, theme_of_split_votes};
     const bool hot = chance.chance(0.05); // rare, because these worlds take long
     (hot ? theme_of_a_hot_name : themes[chance.below(themes.size())])(p, chance);
 }
@@ -154,15 +172,15 @@ void fence(plan& p, dice& chance)
     }
     if (clocks_are_set)
         p.set_forward_in_all = 1s;
-    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl + 2 * f.ahead);
+    const milliseconds least = std::chrono::ceil<milliseconds>(p.longest_ttl);
     f.quarantine = std::max<milliseconds>(
-        least + milliseconds(chance.below(2) * 100), std::chrono::ceil<milliseconds>(4 * f.ahead));
+        least + milliseconds(chance.below(2) * 100), std::chrono::ceil<milliseconds>(2 * f.ahead));
     p.nodes_have_records = nodes_forget ? chance.chance(0.8) : chance.chance(0.3);
     f.first_deployment = !nodes_forget && !p.nodes_have_records && chance.chance(0.8);
     f.trusted_persistence = !nodes_forget && !f.first_deployment && chance.chance(0.3);
     p.users_do.careless = chance.chance(0.7) ? chance.fraction() : 0;
     if (nodes_forget || !f.first_deployment)
-        p.storm = std::max<nanoseconds>(p.storm, f.quarantine * 10);
+        p.storm = std::max<nanoseconds>(p.storm, f.pause() * 10);
     if (nodes_forget)
         bound_clocks(p);
 
