@@ -306,6 +306,8 @@ BOOST_AUTO_TEST_CASE(a_key_that_was_lost_before_the_ballot_never_counts)
     ask(c, 0, at(0ms));
     grant(c, 0, at(0ms));
     c.missing(0);
+    BOOST_TEST(!c.round.has_key(0));
+    BOOST_TEST((c.round.votes().of(0) == vote::refused));
     c.sent(0, at(400ms)); // a confirmation
     grant(c, 0, at(400ms));
     c.round.ballots().propose(200);

@@ -41,7 +41,7 @@ public:
             c.opened(now);
         }
         const std::string bytes(c.output());
-        if (bytes.empty())
+        if (bytes.empty() || deaf)
             return false;
         c.written(bytes.size(), now);
         input_.feed(bytes);
@@ -71,6 +71,7 @@ public:
         go_on(c, now);
     }
 
+    bool deaf = false;                 // takes no requests
     bool accepts = true;               // connections
     std::deque<words> asked;           // not answered yet
     int times_asked = 0;               // for its clock

@@ -191,6 +191,27 @@ BOOST_AUTO_TEST_CASE(the_lease_counts_from_the_key_not_from_the_ballot)
     BOOST_TEST(events() == granted(7, 501, 918));
 }
 
+// Nodes that are slow to take the ballots get their time.
+BOOST_AUTO_TEST_CASE(a_second_round_that_is_sent_late)
+{
+    ask(7);
+    grant_behind(0, 500);
+    key(1);
+    refuse(1);
+    nodes[0].deaf = nodes[1].deaf = true;
+    largest(1, 500);
+    pass(49ms);
+    BOOST_TEST(requests(0) == "");
+    nodes[0].deaf = nodes[1].deaf = false;
+    run();
+    BOOST_TEST(requests(0) == "ballot 501");
+    pass(50ms - 1ns);
+    BOOST_TEST(events() == "");
+    accept(0);
+    pass(1ns);
+    BOOST_TEST(events() == "7 refused: unreachable");
+}
+
 BOOST_AUTO_TEST_CASE(a_second_round_without_answers)
 {
     ask(7);
@@ -257,6 +278,13 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_between_the_key_and_the_ballot)
     BOOST_TEST(events() == "");
     taken(2);
     BOOST_TEST(events() == "7 refused: contended");
+
+    connected_fence f; // in another order: the outcome needs no further answer
+    f.ask(7);
+    f.taken(2);
+    f.key(1);
+    f.disconnect(1);
+    BOOST_TEST(f.events() == "7 refused: contended");
 }
 
 // The same while the largest ballot is asked for: the attempt goes on without the answer.

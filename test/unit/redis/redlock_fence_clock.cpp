@@ -94,6 +94,20 @@ BOOST_AUTO_TEST_CASE(ballots_follow_a_majority_of_the_clocks)
     acquire(8, 88'000, "B");
 }
 
+// A node that is gone has no say: of two clocks, the one behind counts.
+BOOST_AUTO_TEST_CASE(the_clock_of_a_node_that_is_gone)
+{
+    nodes[0].ahead = nodes[1].ahead = 500ms;
+    pass(1s);
+    acquire(7, 8000);
+    acquire(8, 12'000, "B");
+    nodes[0].accepts = false;
+    disconnect(0);
+    run();
+    ask(9, 'z', "C");
+    BOOST_TEST(requests(1) == "set z, ballot 8000");
+}
+
 // Backward they do not: until the clocks have reached the last ballot, less `ahead`, there is none.
 // The wait for the lock goes on.
 BOOST_AUTO_TEST_CASE(no_ballot_is_further_ahead_of_the_clocks_than_permitted)

@@ -77,6 +77,19 @@ BOOST_AUTO_TEST_CASE(nodes_in_quarantine)
     BOOST_TEST(reason(1) == "");
 }
 
+// The report is right whether or not locks are wanted.
+BOOST_AUTO_TEST_CASE(the_end_of_a_quarantine_is_noticed)
+{
+    open({45'000, 20'000});
+    pass(20s - 1ns);
+    BOOST_TEST(reason(1) != "");
+    pass(1ns);
+    BOOST_TEST(reason(1) == "");
+    BOOST_TEST(reason(0) != "");
+    pass(25s);
+    BOOST_TEST(reason(0) == "");
+}
+
 // One node in quarantine leaves a majority. If another one is silent, the reason is `unreachable`.
 BOOST_AUTO_TEST_CASE(a_minority_in_quarantine)
 {
