@@ -21,7 +21,8 @@ enum class fencing { off, on };
 /// node stores the first values that it receives (under the key "hf:n") and refuses clients with
 /// other values as `errc::misconfigured_node`. The nodes must be Redis 6.2 or later.
 struct fencing_options {
-    /// A node that was restarted or lost its data does not count for this long and twice `ahead`. By
+    /// A node that was restarted or lost its data does not count for this long and twice `ahead`.
+    /// By
     /// then every lease that it may have forgotten has ended, and every token that it may have
     /// forgotten is smaller than the next one. No lock may have a longer ttl. 1 s to 25 h.
     std::chrono::milliseconds quarantine{60'000};
@@ -170,7 +171,8 @@ struct redlock_options {
 ///
 /// # Fencing
 ///
-/// With fencing, the keys of a resource are "hf:l:<resource>" for the lock and "hf:q:<resource>" for
+/// With fencing, the keys of a resource are "hf:l:<resource>" for the lock and "hf:q:<resource>"
+/// for
 /// its queue. Each node has 16,384 registers under the key "hf:f", which resources share. Each
 /// lease's token is larger than that of every lease on the resource that was granted before,
 /// whatever the clocks do and however much they differ, as long as the nodes keep their registers.
@@ -191,7 +193,8 @@ struct redlock_options {
 /// Tokens are eighths of a millisecond since the epoch, times 128, plus a position. Compare them,
 /// and rely on nothing else. Leases of one resource can be granted 8,000 times a second before its
 /// tokens get ahead of the clocks; a higher rate is slowed down. Each lease has 128 tokens, for so
-/// many holders in one process. Tokens exist so that the protected store can refuse a late holder: it keeps the largest
+/// many holders in one process. Tokens exist so that the protected store can refuse a late holder:
+/// it keeps the largest
 /// token that it has seen, and refuses all smaller ones in the same step as the write.
 ///
 /// A node in quarantine, or whose register is too far ahead, does not count. If that

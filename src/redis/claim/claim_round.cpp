@@ -1,7 +1,5 @@
 #include "redis/claim/claim_round.hpp"
 
-#include "redis/node/fence_scripts.hpp"
-
 namespace holdfast::redis {
 
 void claim_round::begin_fence(std::size_t nodes)

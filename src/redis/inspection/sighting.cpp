@@ -2,7 +2,7 @@
 
 #include "core/owner_token.hpp"
 #include "redis/inspection/scripts_of_inspection.hpp"
-#include "redis/node/fence_scripts.hpp"
+#include "redis/quorum/ballot_round.hpp"
 #include "redis/quorum/majority.hpp"
 #include "resp/number.hpp"
 

@@ -21,11 +21,8 @@ namespace holdfast::redis {
 // plus a quarantine. No client sends a ballot that is further ahead of the clock of the nodes than
 // `ahead`. So such a node accepts no ballot until each lease that it may have forgotten has ended.
 
-// A ballot is a number of eighths of a millisecond since the epoch. A token is a ballot times
-// `tokens_in_ballot`, plus a place: one for each holder that a lease has in one process. Tokens
-// stay below 2^53, which numbers in Lua hold exactly.
+// A ballot is a number of eighths of a millisecond since the epoch.
 inline constexpr std::int64_t ballots_in_ms = 8;
-inline constexpr std::uint64_t tokens_in_ballot = 128;
 inline constexpr std::size_t registers = 16'384;
 
 inline constexpr std::string_view record_key = "hf:n"; // of a node
@@ -43,7 +40,8 @@ inline constexpr std::int64_t conflict = -4;  // the record holds other data
 // restarted. Registers are never set back.
 // KEYS: the node's record; its registers. ARGV[1]: what all clients must agree on: the quarantine
 // and `ahead` in ms and the number of registers, separated by spaces; ARGV[2]: the node's run_id;
-// ARGV[3]: the quarantine in ms, with twice `ahead`; ARGV[4]: the client's estimate of the time, in ms since the epoch:
+// ARGV[3]: the quarantine in ms, with twice `ahead`; ARGV[4]: the client's estimate of the time, in
+// ms since the epoch:
 // the quarantine of a node whose clock is behind begins then; ARGV[5]: `first` if a node without a
 // record is new, not wiped; `kept` if a node with a record and registers remembers everything; or
 // empty.

@@ -9,6 +9,10 @@
 
 namespace holdfast::redis {
 
+// A token is a ballot times this, plus a place: one for each holder that a lease has in one
+// process. Tokens stay below 2^53, which numbers in Lua hold exactly.
+inline constexpr std::uint64_t tokens_in_ballot = 128;
+
 // The answer of a node's register to a ballot.
 enum class ballot_answer : std::uint8_t {
     accepted, // the ballot is larger than each that the register had accepted, and is stored
