@@ -62,7 +62,7 @@ struct node_report {
     /// How long the key lasts unless it is renewed. Empty without a key, or if the key has no end:
     /// `without_ttl`.
     std::optional<std::chrono::milliseconds> ttl_left;
-    bool without_ttl = false;           ///< the key never ends by itself: holdfast writes none such
+    bool without_ttl = false; ///< the key never ends by itself: holdfast writes none such
     /// With fencing: a bound. No token of the resource that this node has accepted is larger, and
     /// the next one that it accepts is. Resources share registers, so it may be larger than any
     /// token of this resource.
