@@ -5,9 +5,9 @@
 // A node has a key and a register. A client makes one attempt: it sends SET and behind it a ballot
 // to all nodes, on a connection of its own to each. The connection keeps the order of its requests,
 // and of its replies. Both take any time; what never arrives is lost. If the round needs it, the
-// client sends a larger ballot. After the grant it may send ballots to spare nodes. Clients take
-// any ballot that the scope permits, not only those of a clock, so a smaller ballot may be used
-// later.
+// client sends a larger ballot. It may ask a node again that has refused the key. After the grant
+// it may send ballots to spare nodes. Clients take any ballot that the scope permits, not only
+// those of a clock, so a smaller ballot may be used later.
 //
 // In the scopes with `each_step`, each request that a node executes and each reply that a client
 // reads is a step. In the others a client's request has its effect and its answer in one step; a
@@ -22,9 +22,11 @@
 // behind, plus the quarantine. Clients choose no ballot further than `ahead` beyond the time. Rates
 // of clocks are honest there.
 //
-// States that differ only in the names of nodes are one state. Not modelled: the queue, local
-// transfers beyond the block of two tokens, more than one resource for a register (others only use
-// up ballots), and drifts of clocks within a lease (drift is subtracted by the library).
+// States that differ only in the names of nodes or attempts are one state. Not modelled: deletions
+// (a key may vanish at any time, or an attempt that has ended leaves none), nodes that are excluded
+// (the client only counts fewer), the queue, local transfers beyond the block of two tokens, more
+// than one resource for a register (others only use up ballots), and drifts of clocks within a
+// lease (drift is subtracted by the library).
 //
 // controls/run runs all scopes, all wrong variants and the controls.
 #include "verification/model/explorer.hpp"

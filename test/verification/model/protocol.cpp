@@ -24,8 +24,10 @@ small protocol::largest(const world& w) const noexcept
 {
     if (!timed())
         return scope_.ballots;
-    const int far = scope_.last_time + quarantine(scope_) + 1;
-    return static_cast<small>(how_.follows_far ? far : w.time + scope_.ahead);
+    int most = w.time + scope_.ahead;
+    for (std::size_t i = 0; i < scope_.nodes && how_.follows_far; ++i)
+        most = std::max(most, w.nodes[i].register_ + 1);
+    return static_cast<small>(std::min<int>(most, largest_ballot));
 }
 
 void protocol::steps(const world& w, std::vector<step>& found) const
@@ -133,7 +135,7 @@ bool protocol::has_effect(const world& w, attempt a, std::size_t at) const noexc
     const auto& requests = n.links[a].requests;
     const bool key = requests.front() == set_request;
     if (key && !without_keys())
-        return n.lock == 0;
+        return n.lock == 0 || w.asks < scope_.asks; // a refusal permits to ask again
     const unsigned number = requests.at(key ? 1 : 0) - ballot_request(0);
     return scope_.further != 0 || accepts(n, w.who[a].ballots[number - 1], how_);
 }
@@ -264,7 +266,8 @@ unsigned protocol::execute(world& w, attempt a, std::size_t at) const
         return none;
     }
     const unsigned violated = hear(w, a, at, reply);
-    const bool more = without_keys() && request == set_request;
+    // After a grant nothing is under way.
+    const bool more = without_keys() && request == set_request && !l.requests.empty();
     return violated | (more ? execute(w, a, at) : unsigned{none});
 }
 
