@@ -22,15 +22,15 @@ enum class fencing { off, on };
 /// other values as `errc::misconfigured_node`. The nodes must be Redis 6.2 or later.
 struct fencing_options {
     /// A node that was restarted or lost its data does not count for this long and twice `ahead`.
-    /// By
-    /// then every lease that it may have forgotten has ended, and every token that it may have
+    /// By then every lease that it may have forgotten has ended, and every token that it may have
     /// forgotten is smaller than the next one. No lock may have a longer ttl. 1 s to 25 h.
     std::chrono::milliseconds quarantine{60'000};
 
     /// How far ahead of the clocks of the nodes a token may be. Tokens follow these clocks, as a
-    /// majority of the nodes shows them. A node that grants tokens further ahead does not count:
-    /// its clock was set back, or had been wrong. The clocks of nodes and of the clients' estimates
-    /// may differ by half of this. 10 ms to 1 h, and at most half of the quarantine.
+    /// majority of the nodes shows them. A node whose register for a resource is further ahead does
+    /// not count for that resource: clocks were set back, or had been wrong. A client's estimate of
+    /// these clocks must differ from the clock of a node by less than this, also when it takes the
+    /// node half of a round trip to answer. 10 ms to 1 h, and at most half of the quarantine.
     std::chrono::milliseconds ahead{1'000};
 
     /// Whether a node without a record of fencing is new and grants at once. Without this option
@@ -172,8 +172,7 @@ struct redlock_options {
 /// # Fencing
 ///
 /// With fencing, the keys of a resource are "hf:l:<resource>" for the lock and "hf:q:<resource>"
-/// for
-/// its queue. Each node has 16,384 registers under the key "hf:f", which resources share. Each
+/// for its queue. Each node has 16,384 registers under the key "hf:f", which resources share. Each
 /// lease's token is larger than that of every lease on the resource that was granted before,
 /// whatever the clocks do and however much they differ, as long as the nodes keep their registers.
 /// A node that was restarted or emptied begins again beyond all tokens that it may have accepted,
@@ -191,16 +190,17 @@ struct redlock_options {
 /// whose clock is ahead when it first opens its registers does not count until that time.
 ///
 /// Tokens are eighths of a millisecond since the epoch, times 128, plus a position. Compare them,
-/// and rely on nothing else. Leases of one resource can be granted 8,000 times a second before its
-/// tokens get ahead of the clocks; a higher rate is slowed down. Each lease has 128 tokens, for so
-/// many holders in one process. Tokens exist so that the protected store can refuse a late holder:
-/// it keeps the largest
-/// token that it has seen, and refuses all smaller ones in the same step as the write.
+/// and rely on nothing else. Nodes can grant one resource 8,000 times a second before its tokens
+/// get ahead of the clocks. At a higher rate they are `ahead` beyond the clocks after a while; from
+/// then on attempts fail as while a node is in quarantine, until the clocks have caught up. Each
+/// lease has 128 tokens, for so many holders in one process. Tokens exist so that the protected
+/// store can refuse a late holder: it keeps the largest token that it has seen, and refuses all
+/// smaller ones in the same step as the write.
 ///
-/// A node in quarantine, or whose register is too far ahead, does not count. If that
-/// prevents a majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()`
-/// says why: at once if a person must repair it, or if it takes longer than a quarantine; at the
-/// end of `wait` for a quarantine and for clocks that differ. Clients need INFO, TIME, and the
+/// A node in quarantine, or whose register is too far ahead, does not count. If that prevents a
+/// majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()` says why: at
+/// once if a person must repair it, or if it takes longer than a quarantine; at the end of `wait`
+/// for a quarantine and for clocks that differ. Clients need INFO, TIME, and the
 /// rights listed in docs/operation.md. Do not connect through a proxy whose connections survive a
 /// restart of the node behind it: that defeats the quarantine.
 ///

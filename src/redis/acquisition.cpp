@@ -107,10 +107,7 @@ errc acquisition::why_not(std::size_t node, claim& c, const requests& all, time_
 {
     if (const errc why = dialect_.refuses(node, c, now); why != errc{})
         return why;
-    if (!all.ballot.empty())
-        return {};
-    c.round.fence().troubles[node] = fence_trouble::ahead;
-    return errc::fencing_unavailable;
+    return all.ballot.empty() ? dialect_.refuses_without_ballot(node, c, now) : errc{};
 }
 
 void acquisition::ask(claim_id id, std::size_t node, const requests& all, time_point now)

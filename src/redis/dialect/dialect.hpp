@@ -67,6 +67,8 @@ public:
 
     // The node cannot count for this claim now, although it is reachable: why.
     virtual errc refuses(std::size_t, claim&, core::time_point) { return {}; }
+    // choose_ballot() has found no ballot that is permitted now: the node is not asked.
+    virtual errc refuses_without_ballot(std::size_t, claim&, core::time_point) { return {}; }
 
     // In fenced mode, a request for a key is followed by a ballot.
     // Chooses the first ballot of a claim, or a larger one. False if there is none that the clocks

@@ -23,9 +23,9 @@ constexpr core::duration oldest_sample = 60s;
 bool fence_clock::note(std::size_t node, std::int64_t clock_us, core::time_point asked,
     core::time_point heard) noexcept
 {
-    if (clock_us < 0 || clock_us > latest_us || heard < asked)
-        return false;
     const core::duration half = (heard - asked) / 2;
+    if (clock_us < 0 || clock_us > latest_us || heard < asked || half > ahead_)
+        return false;
     const sample now_known{
         .offset = std::chrono::microseconds(clock_us) - (asked + half).time_since_epoch(),
         .error = half,

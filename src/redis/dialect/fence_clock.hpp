@@ -16,11 +16,13 @@ namespace holdfast::redis {
 // shortest round trip is nearest to the truth.
 class fence_clock {
 public:
-    // `ahead`: a clock that is found to differ by more than this from its last sample was set.
+    // `ahead`: the largest error that is permitted. A clock that is found to differ by more than
+    // this from its last sample was set.
     explicit fence_clock(core::duration ahead) noexcept : ahead_(ahead) {}
 
     // A node answered at `heard` a request that was sent at `asked`; in between its clock showed
-    // `clock_us` microseconds since the epoch. True if the clock was set since it was last noted.
+    // `clock_us` microseconds since the epoch. Ignored if half of the round trip is more than
+    // `ahead`. True if the clock was set since it was last noted.
     bool note(std::size_t node, std::int64_t clock_us, core::time_point asked,
         core::time_point heard) noexcept;
     void forget(std::size_t node) noexcept;

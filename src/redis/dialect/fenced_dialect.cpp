@@ -215,6 +215,21 @@ errc fenced_dialect::refuses(std::size_t node, claim& c, time_point now)
     return m.why != errc{} ? m.why : errc::fencing_unavailable;
 }
 
+errc fenced_dialect::refuses_without_ballot(std::size_t node, claim& c, time_point now)
+{
+    constexpr fence_trouble why = fence_trouble::ahead;
+    if (!clock_.is_known()) {
+        c.round.fence().troubles[node] = why;
+        nodes_[node].health().note_trouble(
+            {meaning_of(why), "its clock is not known: TIME takes longer than twice `ahead`"});
+    } else {
+        const auto next = static_cast<std::int64_t>(used_[c.hash % remembered] / ballots_in_ms);
+        const std::int64_t left = next + 1 - clock_.ms(now) - in_ms(settings_.ahead);
+        note_trouble(node, &c, why, std::max<std::int64_t>(left, 1), calls_.registers());
+    }
+    return meaning_of(why);
+}
+
 // Ballots follow the clocks of the nodes. They are never further ahead than is permitted: a node
 // that has lost its registers relies on that.
 bool fenced_dialect::choose_ballot(claim& c, time_point now)

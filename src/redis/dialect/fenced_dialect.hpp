@@ -32,6 +32,7 @@ public:
     void wake(core::time_point now) override;
 
     errc refuses(std::size_t node, claim& c, core::time_point now) override;
+    errc refuses_without_ballot(std::size_t node, claim& c, core::time_point now) override;
     bool choose_ballot(claim& c, core::time_point now) override;
     std::string_view ballot(const claim& c) override
     {

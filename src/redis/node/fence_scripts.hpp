@@ -41,10 +41,9 @@ inline constexpr std::int64_t conflict = -4;  // the record holds other data
 // KEYS: the node's record; its registers. ARGV[1]: what all clients must agree on: the quarantine
 // and `ahead` in ms and the number of registers, separated by spaces; ARGV[2]: the node's run_id;
 // ARGV[3]: the quarantine in ms, with twice `ahead`; ARGV[4]: the client's estimate of the time, in
-// ms since the epoch:
-// the quarantine of a node whose clock is behind begins then; ARGV[5]: `first` if a node without a
-// record is new, not wiped; `kept` if a node with a record and registers remembers everything; or
-// empty.
+// ms since the epoch: the quarantine of a node whose clock is behind begins then; ARGV[5]: `first`
+// if a node without a record is new, not wiped; `kept` if a node with a record and registers
+// remembers everything; or empty.
 inline constexpr script open_script{
     "local n,f=KEYS[1],KEYS[2] "
     "local t=redis.call('time') "

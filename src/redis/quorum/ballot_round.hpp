@@ -33,12 +33,13 @@ enum class ballot_answer : std::uint8_t {
 // Source: the first phase of Paxos (Lamport, "The part-time parliament", 1998), and the timestamps
 // of Attiya, Bar-Noy and Dolev ("Sharing memory robustly in message-passing systems", 1995).
 //
-// The rules; without one of them the model or the simulator finds a violation:
+// The rules, each of which has a counterexample in the model if it is left out:
 // - A ballot that precedes a request for the key does not count: the key may have been another
 //   client's in between.
 // - After another proposal only the acceptance of the new ballot counts, at all nodes.
-// - A node that holds our key without having accepted the ballot keeps other clients out, but never
-//   counts, also not later for the end of the lease: it may have forgotten leases and ballots.
+// - A node that holds our key without having accepted the ballot, or a later one of this attempt,
+//   keeps other clients out and does not count, not even for the end of the lease: it may have
+//   forgotten leases and ballots.
 //
 // The verdict is that of a vote_round: a node is `granted` if it counts. While it may still count
 // it is `pending`.

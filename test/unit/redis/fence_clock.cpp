@@ -90,6 +90,16 @@ BOOST_AUTO_TEST_CASE(an_old_sample_is_replaced)
     BOOST_TEST(other.ms(at(0ms)) == 5400);
 }
 
+// Its error could be larger than what the protocol permits.
+BOOST_AUTO_TEST_CASE(ignores_a_sample_whose_round_trip_is_longer_than_twice_ahead)
+{
+    fence_clock clock(1s);
+    BOOST_TEST(!note(clock, 0, 5'000'000, 0ms, 2s + 2ms));
+    BOOST_TEST(!clock.is_known());
+    note(clock, 0, 5'000'000, 0ms, 2s);
+    BOOST_TEST(clock.is_known());
+}
+
 // A clock that was set is told from one that was read late, and is followed at once.
 BOOST_AUTO_TEST_CASE(notices_that_a_clock_was_set)
 {
