@@ -220,8 +220,8 @@ errc fenced_dialect::refuses_without_ballot(std::size_t node, claim& c, time_poi
     constexpr fence_trouble why = fence_trouble::ahead;
     if (!clock_.is_known()) {
         c.round.fence().troubles[node] = why;
-        nodes_[node].health().note_trouble(
-            {meaning_of(why), "its clock is not known: TIME takes longer than twice `ahead`"});
+        nodes_[node].health().note_trouble({meaning_of(why),
+            "its clock is not known: it shows no usable time, or takes too long to answer"});
     } else {
         const auto next = static_cast<std::int64_t>(used_[c.hash % remembered] / ballots_in_ms);
         const std::int64_t left = next + 1 - clock_.ms(now) - in_ms(settings_.ahead);

@@ -121,7 +121,9 @@ BOOST_AUTO_TEST_CASE(no_ballot_is_further_ahead_of_the_clocks_than_permitted)
     ask(9);
     BOOST_TEST(events() == "9 refused: fencing_unavailable, passes");
     BOOST_TEST(requests() == ""); // not even for the key
-    pass(9s);                     // the nodes show 1 s, and the last ballot was 2 s
+    BOOST_TEST(reason(0) == "a register in hf:f is too far ahead of the clocks of the nodes for "
+                            "another 10 s");
+    pass(9s); // the nodes show 1 s, and the last ballot was 2 s
     ask(10);
     BOOST_TEST(events() == "10 refused: fencing_unavailable, passes");
     pass(125us);
@@ -139,6 +141,8 @@ BOOST_AUTO_TEST_CASE(nodes_without_a_clock)
     f.ask(7);
     BOOST_TEST(f.events() == "7 refused: fencing_unavailable, passes");
     BOOST_TEST(f.requests() == "");
+    BOOST_TEST(f.reason(0) ==
+               "its clock is not known: it shows no usable time, or takes too long to answer");
 }
 
 // A node is opened with what this client knows. Without a clock of its own it knows that of others.
