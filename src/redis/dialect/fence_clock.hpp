@@ -27,7 +27,8 @@ public:
         core::time_point heard) noexcept;
     void forget(std::size_t node) noexcept;
 
-    bool is_known() const noexcept { return known_; }
+    bool knows(std::size_t node) const noexcept { return samples_[node].has_value(); }
+    bool is_known() const noexcept { return known_; } // of any node
     // A majority of the known clocks is not behind this. Precondition: is_known().
     std::int64_t ms(core::time_point now) const noexcept;
     // The same in eighths of a millisecond, as a ballot.

@@ -16,8 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How often the clock of a node is asked for, while locks are acquired and while none are.
-constexpr core::duration busy_interval = 1s, idle_interval = 30s;
+// How often the clock of a node is asked for, while locks are acquired and while none are; and
+// while locks are wanted and no answer was exact enough.
+constexpr core::duration busy_interval = 1s, idle_interval = 30s, unknown_interval = 50ms;
 
 // A node that could not be opened is tried again after this, if a lock is wanted.
 constexpr core::duration open_interval = 500ms;
@@ -234,12 +235,13 @@ errc fenced_dialect::refuses_without_ballot(std::size_t node, claim& c, time_poi
 // that has lost its registers relies on that.
 bool fenced_dialect::choose_ballot(claim& c, time_point now)
 {
-    if (!clock_.is_known())
-        return false;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (nodes_.is_ready(i) && now - members_[i].clock_asked >= busy_interval)
+        const core::duration interval = clock_.knows(i) ? busy_interval : unknown_interval;
+        if (nodes_.is_ready(i) && now - members_[i].clock_asked >= interval)
             sample_clock(i, now);
     }
+    if (!clock_.is_known())
+        return false;
     ballot_round& round = c.round.ballots();
     std::uint64_t& used = used_[c.hash % remembered];
     const std::uint64_t clock = clock_.ballot(now);

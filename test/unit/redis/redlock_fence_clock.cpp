@@ -143,6 +143,12 @@ BOOST_AUTO_TEST_CASE(nodes_without_a_clock)
     BOOST_TEST(f.requests() == "");
     BOOST_TEST(f.reason(0) ==
                "its clock is not known: it shows no usable time, or takes too long to answer");
+    f.nodes[0].ahead = {};
+    f.pass(50ms);
+    f.ask(8); // the clock is asked for, soon after the last time
+    BOOST_TEST(f.events() == "8 refused: fencing_unavailable, passes");
+    f.ask(9);
+    BOOST_TEST(f.requests().starts_with("set "));
 }
 
 // A node is opened with what this client knows. Without a clock of its own it knows that of others.
