@@ -26,6 +26,9 @@ constexpr core::duration open_interval = 500ms;
 // A resource that changes hands at once was granted by another client's clock just before.
 constexpr std::uint64_t margin_of_turn = ballots_in_ms;
 
+// A register that is further ahead than this, and than a quarantine, is a matter for a person.
+constexpr core::duration shortest_far = 1min;
+
 // Resources that share a number use larger ballots than they need.
 constexpr std::size_t remembered = 4096;
 
@@ -273,6 +276,12 @@ dialect::ballot_reply fenced_dialect::read_ballot(
     return {.said = ballot_answer::accepted};
 }
 
+// Clocks that differ, and a quarantine, pass sooner.
+bool fenced_dialect::is_far(std::int64_t over_ms) const noexcept
+{
+    return over_ms > in_ms(std::max<core::duration>(settings_.pause(), shortest_far));
+}
+
 errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time_point now)
 {
     const resp::value& v = answer.front();
@@ -295,8 +304,7 @@ errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time
                                         clock_.ms(now) - in_ms(settings_.ahead)
                                   : 1;
     if (over > 0) {
-        note_trouble(node, &c,
-            over > in_ms(settings_.pause()) ? fence_trouble::far_ahead : fence_trouble::ahead, over,
+        note_trouble(node, &c, is_far(over) ? fence_trouble::far_ahead : fence_trouble::ahead, over,
             calls_.registers());
         return errc::fencing_unavailable;
     }

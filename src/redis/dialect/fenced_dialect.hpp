@@ -55,6 +55,7 @@ private:
         core::time_point clock_asked = core::long_ago;
     };
 
+    bool is_far(std::int64_t over_ms) const noexcept;
     void open(std::size_t node, core::time_point now);
     void ask_for_record(std::size_t node, core::time_point now);
     void sample_clock(std::size_t node, core::time_point now);

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_register_that_is_as_far_ahead_as_permitted)
 }
 
 // If that leaves no majority, the refusal is temporary: the clocks go on. The longest time that is
-// waited for is a quarantine with twice `ahead`.
+// waited for is a quarantine with twice `ahead`, or a minute.
 BOOST_AUTO_TEST_CASE(a_majority_of_registers_that_are_ahead)
 {
     ask(7);
@@ -62,6 +62,18 @@ BOOST_AUTO_TEST_CASE(a_majority_of_registers_that_are_far_ahead)
     BOOST_TEST(events() == "7 refused: fencing_unavailable");
     BOOST_TEST(reason(1) == "a register in hf:f is too far ahead of the clocks of the nodes for "
                             "another 125000 s");
+}
+
+// A client that knows only the node whose clock is ahead has used them. That passes by itself, also
+// if it takes longer than a short quarantine.
+BOOST_AUTO_TEST_CASE(clocks_that_differ_by_more_than_a_short_quarantine_are_waited_for)
+{
+    fence_fixture f(3, {.quarantine = 1s, .ahead = 10ms});
+    f.connect();
+    f.ask(7);
+    f.grant_behind(0, 60'000 * 8);
+    f.grant_behind(1, 60'000 * 8);
+    BOOST_TEST(f.events() == "7 refused: fencing_unavailable, passes");
 }
 
 // The reason is no longer true once the node accepts a ballot.
