@@ -44,7 +44,8 @@ public:
     std::string uri(const std::string& user = "shop") const;
     std::uint16_t port() const noexcept { return port_; }
 
-    /// Ends it at once, as a crash does. With `by_signal` its main process gets SIGKILL.
+    /// Ends it at once, as a crash does. With `by_signal` its processes get SIGKILL. Returns when
+    /// they have ended.
     void kill(bool by_signal = true);
     /// Starts it again, with the same data.
     void restart();
