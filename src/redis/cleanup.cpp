@@ -149,7 +149,7 @@ void cleanup::note_deletion(
         hints_.windows.note_contention(c.hash, now);
         c.queue.others_first = true;
     } else if (hands_off && answer == deleted && !c.queue.others_first) {
-        hints_.note_free(c.hash);
+        hints_.note_free(c.hash, now);
     }
     c.keys.deleted(node, answer != 0);
     if (c.gives() != queue_ticket::passing::in_doubt)

@@ -139,8 +139,9 @@ batons::result batons::on_reply(std::size_t node, const request& r, reply answer
         c.relinquish();
         return result::given;
     }
-    // Nobody waits now. The last holder may not have come back yet: the next attempt uses the queue.
-    c.keys.deleted(node, v.integer != 0);
+    constexpr std::int64_t nobody_waits = 1; // the key is ours as before
+    if (v.integer != nobody_waits)
+        c.keys.deleted(node, v.integer == handed_off);
     return result::kept;
 }
 

@@ -164,7 +164,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     switch (a.said) {
     case meaning::granted:
         c->note_end(now);
-        return take_turn(id, r.sent);
+        return take_turn(id, r.sent, now);
     case meaning::waits:
         return wait(id, a.left, now);
     case meaning::window:
@@ -176,11 +176,11 @@ fair_queue::outcome fair_queue::on_enqueued(
 }
 
 // The queue node has granted the request that was sent at `asked`.
-fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked)
+fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked, time_point now)
 {
     claim& c = claims_[id];
     if (!c.queue.has_waited)
-        hints_.note_free(c.hash);
+        hints_.note_free(c.hash, now);
     c.sent(c.queue.node, asked);
     c.keys.answered(c.queue.node);
     c.granted(c.queue.node, asked);
@@ -284,7 +284,8 @@ std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_
         return std::nullopt;
     const auto id = claim_of(message.substr(token_length));
     const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->keys[node].queued || c->place().view() != message.substr(0, token_length))
+    if (c == nullptr || !c->keys[node].queued ||
+        c->place().view() != message.substr(0, token_length))
         return std::nullopt;
     return id;
 }
@@ -305,7 +306,8 @@ std::optional<fair_queue::gift> fair_queue::on_gift(std::size_t node, reply push
 std::optional<fair_queue::gift> fair_queue::gift_in_answer(
     std::size_t node, const request& r, reply answer)
 {
-    if (answer.front().kind != resp::value_kind::blob_string || claims_.find(r.reference) == nullptr)
+    if (answer.front().kind != resp::value_kind::blob_string ||
+        claims_.find(r.reference) == nullptr)
         return std::nullopt;
     return accept(node, r.reference, answer.front().text);
 }

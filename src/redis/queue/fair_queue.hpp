@@ -82,8 +82,7 @@ public:
     }
 
 private:
-    std::optional<gift> accept(
-        std::size_t node, core::claim_id id, std::string_view text) const;
+    std::optional<gift> accept(std::size_t node, core::claim_id id, std::string_view text) const;
     outcome on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
     outcome on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     std::optional<core::claim_id> claim_of_turn(std::size_t node, std::string_view message);
@@ -94,7 +93,7 @@ private:
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
     outcome stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
-    outcome take_turn(core::claim_id id, core::time_point asked);
+    outcome take_turn(core::claim_id id, core::time_point asked, core::time_point now);
     outcome judge_owners(core::claim_id id, core::time_point now);
     void distrust_minority(const claim& c, const owner_survey& owners, core::time_point now);
     void send(std::size_t node, std::string_view command, request_kind kind, core::claim_id id,
