@@ -94,6 +94,7 @@ void life_cycle::release(claim_id id, time_point now)
         parts_.hints.contention.note_doubt(c.hash, now);
     parts_.rounds.give_up(id);
     parts_.queue.stop_waiting(c);
+    c.release_by(now + parts_.nodes.timeout(c.params.ttl));
     give(id, parts_.given.begin(id, now), now);
 }
 
@@ -104,16 +105,19 @@ void life_cycle::give(claim_id id, passing state, time_point now)
     case passing::waits:
         return claims_.wake_at(id, now + batons::longest_wait);
     case passing::sent:
-        return claims_.wake_at(id, now + parts_.nodes.timeout(claims_[id].params.ttl));
+        return claims_.wake_at(id, claims_[id].queue.ticket->release_ends);
     default:
         return delete_keys(id, now);
     }
 }
 
+// What the baton has taken of the time is not given again.
 void life_cycle::delete_keys(claim_id id, time_point now)
 {
+    const claim& c = claims_[id];
     clean(id, now);
-    claims_.wake_at(id, now + parts_.nodes.timeout(claims_[id].params.ttl));
+    claims_.wake_at(id, c.queue.ticket ? c.queue.ticket->release_ends
+                                       : now + parts_.nodes.timeout(c.params.ttl));
     settle_release(id, false, now);
 }
 

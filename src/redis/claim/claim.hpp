@@ -89,6 +89,12 @@ public:
         const custody* const b = came_by_baton();
         return b != nullptr && b->node == node ? std::string_view(b->value) : token.view();
     }
+    // When its release ends at the latest, if it has been in a queue.
+    void release_by(core::time_point end) noexcept
+    {
+        if (queue.ticket)
+            queue.ticket->release_ends = end;
+    }
     // How the release by a baton stands.
     queue_ticket::passing gives() const noexcept
     {

@@ -28,6 +28,7 @@ struct queue_ticket {
     std::optional<custody> baton{};             // the lease has come by it
     passing gives = passing::no;
     std::uint8_t gave_at = max_nodes; // which node
+    core::time_point release_ends{};
     bool strayed = false; // a request about the key is without an answer, and may still arrive
 };
 

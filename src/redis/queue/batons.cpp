@@ -50,8 +50,8 @@ std::chrono::milliseconds lag_of(const claim& c) noexcept
 passing batons::begin(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    // Only where a turn has led to the lease: elsewhere nobody is known to wait.
-    if (!dialect_.common().knows_batons() || !c.queue.handed_over || c.queue.ticket->strayed ||
+    // Only if the lease has been waited for in the queue: others probably wait there, too.
+    if (!dialect_.common().knows_batons() || !c.queue.handed_over || !c.queue.has_waited || c.queue.ticket->strayed ||
         (dialect_.has_polling_clients() &&
             hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now)))
         return passing::no;
