@@ -10,6 +10,11 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
 {
     claim& c = claims_[id];
     std::bitset<max_nodes> due;
+    if (c.gives() == queue_ticket::passing::done) {
+        for (std::size_t i = 0; i < c.keys.size(); ++i)
+            leave(id, i, now);
+        return;
+    }
     if (c.gives() != queue_ticket::passing::no)
         return; // only the queue node knows whose the keys are
     for (std::size_t i = 0; i < c.keys.size(); ++i)
@@ -55,10 +60,23 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
 {
     using passing = queue_ticket::passing;
     const claim& c = claims_[id];
+    if (c.gives() == passing::done)
+        return leave(id, node, now);
     const bool may_ask = c.gives() == passing::no ||
                          (c.gives() == passing::in_doubt && node == c.queue.ticket->gave_at);
     if (may_ask && c.keys.may_hold(node))
         hand_off(id, node, false, now);
+}
+
+// The key there may have the token of the claim, and be that of another client by now.
+void cleanup::leave(claim_id id, std::size_t node, time_point now)
+{
+    claim& c = claims_[id];
+    if (!c.keys[node].queued || !nodes_.is_ready(node))
+        return;
+    nodes_.send(node, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
+        {.reference = id, .kind = request_kind::leave, .sent = now});
+    c.keys[node].queued = false;
 }
 
 // Whether the release of this lease asks for a window. If so, our own next attempt keeps out of the

@@ -116,8 +116,8 @@ void life_cycle::delete_keys(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
     clean(id, now);
-    claims_.wake_at(id, c.queue.ticket ? c.queue.ticket->release_ends
-                                       : now + parts_.nodes.timeout(c.params.ttl));
+    claims_.wake_at(id,
+        c.queue.ticket ? c.queue.ticket->release_ends : now + parts_.nodes.timeout(c.params.ttl));
     settle_release(id, false, now);
 }
 

@@ -97,7 +97,7 @@ void claim::relinquish() noexcept
         keys[i].state = key::absent;
     token = place();
     queue.ticket->baton.reset();
-    queue.ticket->gives = queue_ticket::passing::no;
+    queue.ticket->gives = queue_ticket::passing::done;
 }
 
 void claim::missing(std::size_t node) noexcept

@@ -116,27 +116,29 @@ inline constexpr script enqueue_script{
 // KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: its value; ARGV[2]: the lag, with a space before
 // it; ARGV[3]: ttl of a hand-off in ms. Returns 2: a waiter has got the lease; 3: the next waiter
 // knows no batons: the key here is handed off to it; 1: nobody waits, and the key is as it was; 0:
-// it is not ours.
+// it is not ours. Entries of this lease's own holders are out of date.
 inline constexpr std::string_view baton_mark =
     "+"; // the end of the channel of a client that knows batons
 inline constexpr script baton_script{
     "local k,q,set=KEYS[1],KEYS[2],false "
     "if redis.pcall('get',k)~=ARGV[1] then return 0 end "
-    "local v,left=string.sub(ARGV[1],1,32),redis.call('pttl',k) "
+    "local v,own,left=string.sub(ARGV[1],1,32),string.sub(ARGV[1],33,64),redis.call('pttl',k) "
     "while left>0 do "
     "local m=redis.pcall('zpopmin',q)[1] "
     "if not m then break end "
-    "local to,what,said,ttl=string.sub(m,1,32),string.sub(m,1,48),3,ARGV[3] "
+    "local to=string.sub(m,1,32) "
+    "if to~=v and to~=own then "
+    "local what,said,ttl=string.sub(m,1,48),3,ARGV[3] "
     "if string.sub(m,-1)=='+' then to=v..to..ARGV[2] what=what..v..left..ARGV[2] said=2 ttl=left "
     "end "
     "if redis.pcall('set',k,to,'px',ttl).err then break end "
     "set=true "
     "local n=redis.pcall('publish',string.sub(m,49),what) "
     "if type(n)=='number' and n>0 then return said end "
-    "end "
+    "end end "
     "if set then redis.call('set',k,ARGV[1],'px',left) end "
     "return 1",
-    "e315c285b476ed4e72fa8213bf98a5d11174a549"};
+    "0204d49aeb7a3651e36875b2cdbd5259aee13194"};
 
 // KEYS[1]: the key. Returns its owner token, or nothing; an error if the key is no lock. Of a
 // longer value, only the length of a token is returned.

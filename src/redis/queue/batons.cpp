@@ -136,7 +136,7 @@ batons::result batons::on_reply(std::size_t node, const request& r, reply answer
         c.queue.others_first = true;
     }
     if (v.integer == given) {
-        c.relinquish();
+        c.relinquish(); // sets `gives`, too
         return result::given;
     }
     constexpr std::int64_t nobody_waits = 1; // the key is ours as before
