@@ -35,8 +35,7 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
             due[i] && (i == queue_node || i == c.queue.node || only_queued || only_there);
         // The next waiter there is not told: the queue node announces the turn.
         if (due[i] && n.queued && !hands_off[i])
-            nodes_.send(i, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
-                {.reference = id, .kind = request_kind::leave, .sent = now});
+            send_leave(id, i, now);
     }
     const std::bitset<max_nodes> removes = due & ~hands_off;
     std::string_view command;
@@ -68,15 +67,24 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
         hand_off(id, node, false, now);
 }
 
-// The key there may have the token of the claim, and be that of another client by now.
 void cleanup::leave(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
     if (!c.keys[node].queued || !nodes_.is_ready(node))
         return;
-    nodes_.send(node, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
-        {.reference = id, .kind = request_kind::leave, .sent = now});
+    send_leave(id, node, now);
     c.keys[node].queued = false;
+}
+
+// A lease that came by a baton has another token than the place: the key may have been handed off
+// to the place as well. Where the lease was given, that token may be that of its keys.
+void cleanup::send_leave(claim_id id, std::size_t node, time_point now)
+{
+    const claim& c = claims_[id];
+    const request r{.reference = id, .kind = request_kind::leave, .sent = now};
+    nodes_.send(node, dialect_.common().leave(c, dialect_.common().place_of(c, id)), r);
+    if (const custody* const b = c.came_by_baton(); b != nullptr && b->place.text != c.token.text)
+        nodes_.send(node, dialect_.common().remove_turn(c), r);
 }
 
 // Whether the release of this lease asks for a window. If so, our own next attempt keeps out of the

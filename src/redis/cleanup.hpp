@@ -39,6 +39,7 @@ public:
 private:
     bool opens_window(const claim& c, core::time_point now);
     void leave(core::claim_id id, std::size_t node, core::time_point now);
+    void send_leave(core::claim_id id, std::size_t node, core::time_point now);
     void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void sent(claim& c, std::size_t node) noexcept;

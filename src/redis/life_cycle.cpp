@@ -219,7 +219,7 @@ void life_cycle::on_key_answer(
     const claim_id id = r.reference;
     if (r.kind == request_kind::confirm) {
         // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
-        if (a.said == vote::granted)
+        if (a.said == vote::granted && c.came_by_baton() == nullptr)
             c.keys[node].queued = c.queue.everywhere;
         if (a.said == vote::refused && parts_.rounds.finds_missing(node, id)) {
             return c.stage == stage::held ? report(id, now) : settle(id, now);

@@ -95,8 +95,6 @@ void claim::relinquish() noexcept
 {
     for (std::size_t i = 0; i < keys.size(); ++i)
         keys[i].state = key::absent;
-    token = place();
-    queue.ticket->baton.reset();
     queue.ticket->gives = queue_ticket::passing::done;
 }
 

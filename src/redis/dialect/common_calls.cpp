@@ -80,6 +80,13 @@ std::string_view common_calls::remove(const claim& c, std::size_t node, bool by_
     return command_;
 }
 
+std::string_view common_calls::remove_turn(const claim& c)
+{
+    command_.clear();
+    resp::append_command(command_, remove_, {c.lock, c.place().view()});
+    return command_;
+}
+
 std::string_view common_calls::hand_off(
     const claim& c, std::size_t node, std::string_view place, bool by_text)
 {

@@ -26,6 +26,7 @@ public:
     std::string_view renew(std::span<const claim* const> claims, std::size_t node, bool by_text);
     std::string_view confirm(const claim& c, std::size_t node, bool by_text);
     std::string_view remove(const claim& c, std::size_t node, bool by_text);
+    std::string_view remove_turn(const claim& c); // a key that was handed off to its place
     std::string_view owner(const claim& c);
     std::string_view track_next();
     std::string_view time_left(std::string_view lock);

@@ -55,17 +55,18 @@ inline constexpr std::string_view window_suffix = ":holdfast:open";       // of 
 inline constexpr core::duration longest_window = std::chrono::seconds(2); // < queue_ttl
 
 // KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-off in ms;
-// ARGV[3]: our own place in the queue, which is given up, or empty. If a window is due, KEYS[3]:
-// its key; ARGV[4]: its value; ARGV[5]: its ttl in ms. Returns 1: the key was ours and is deleted;
-// 2: it was ours and is handed off to the next waiter; 3: it was ours, is deleted, and a window is
-// open; 0: it is not ours; a text: a baton for our place, which we had not heard of. Whatever state
-// the queue is in, a key of ours does not stay ours.
+// ARGV[3]: our own place in the queue, which is given up, or empty; a key with its token is ours,
+// too. If a window is due, KEYS[3]: its key; ARGV[4]: its value; ARGV[5]: its ttl in ms. Returns 1:
+// the key was ours and is deleted; 2: it was ours and is handed off to the next waiter; 3: it was
+// ours, is deleted, and a window is open; 0: it is not ours; a text: a baton for our place, which
+// we had not heard of. Whatever state the queue is in, a key of ours does not stay ours.
 inline constexpr script pass_on_script{
     "local k,q=KEYS[1],KEYS[2] "
     "if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end "
     "local v=redis.pcall('get',k) "
-    "if v~=ARGV[1] then "
-    "if ARGV[3]~='' and type(v)=='string' and string.sub(v,33,64)==string.sub(ARGV[3],1,32) then "
+    "local own=string.sub(ARGV[3],1,32) "
+    "if v~=ARGV[1] and (own=='' or v~=own) then "
+    "if own~='' and type(v)=='string' and string.sub(v,33,64)==own then "
     "return string.sub(v,1,32)..redis.call('pttl',k)..string.sub(v,65) end "
     "return 0 end "
     "if KEYS[3] then local w=redis.pcall('set',KEYS[3],ARGV[4],'px',ARGV[5],'nx') "
@@ -77,7 +78,7 @@ inline constexpr script pass_on_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return 2 end "
     "end",
-    "e4c0e042205bf38e017e2962033910630e83429b"};
+    "422346492aae7a3d0a1c77fd9bb303429874319c"};
 
 // KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
 // queue in ms; ARGV[6]: any value, if we are in the queue already and the key may be ours by now.
