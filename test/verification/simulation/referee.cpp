@@ -233,9 +233,11 @@ bool referee::key_changed(std::size_t node, const std::string& key,
         seen.there = false;
         return false;
     }
-    constexpr std::size_t token = 32;   // a longer value: its first token is that of a lease that
-    if (item->value.size() > 2 * token) // was given to another process, which deletes it
-        given_on_.insert(item->value.substr(0, token));
+    // Of a longer value, the first token is that of a lease that was given to another process. That
+    // one deletes its keys.
+    constexpr std::size_t length_of_token = 32;
+    if (item->value.size() > 2 * length_of_token)
+        given_on_.insert(item->value.substr(0, length_of_token));
     const bool by_others = in_passing && given_on_.contains(item->value);
     // A command on a closed connection may arrive after commands that were sent later.
     if (seen.deleted.contains(item->value) && !by_others && (given_.nothing_is_late || calm()))
