@@ -254,6 +254,8 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         parts_.queue.note_turn(id, node, now);
         parts_.rounds.confirm(id, node, false, now);
         open_round(id, now);
+    } else if (c.came_by_baton() != nullptr) {
+        discard_turn(id, node, now);
     } else if (c.is_open() && c.keys[node].open < most_open) {
         parts_.rounds.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                                // else it is being deleted
@@ -262,7 +264,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
 void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, claim& c) {
-        if (c.token.view() != token)
+        if (c.token.view() != token || c.gives() == passing::done)
             return;
         if (c.stage == stage::held) {
             if (c.keys.may_hold(node)) {
@@ -385,6 +387,20 @@ void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, tim
     c.round_began = now;
     parts_.rounds.confirm_all(id, now);
     settle_attempt(id, now);
+}
+
+// The lease has other keys: the next waiter gets this one.
+void life_cycle::discard_turn(claim_id of, std::size_t node, time_point now)
+{
+    const claim_id id = claims_.all.take();
+    claim& c = claims_[id];
+    const claim& from = claims_[of];
+    c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
+    c.queue.enter(node, core::never);
+    c.sent(node, now);
+    c.keys.answered(node);
+    c.stage = stage::cleaning;
+    clean(id, now);
 }
 
 // The attempt has ended, or goes on without its turn. Nobody else knows of the lease.

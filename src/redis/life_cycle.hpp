@@ -79,6 +79,7 @@ private:
     void delete_keys(core::claim_id id, core::time_point now);
     void end_release(core::claim_id id, release_outcome outcome, core::time_point now);
     void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
+    void discard_turn(core::claim_id of, std::size_t node, core::time_point now);
     void discard(core::claim_id of, std::size_t node, const baton& given, core::time_point now);
     void grant(core::claim_id id, core::time_point valid_until);
     void refuse(core::claim_id id, errc reason, bool transient, core::time_point now);

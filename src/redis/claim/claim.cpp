@@ -87,7 +87,7 @@ void claim::take_over(std::size_t node, const baton& given, core::time_point now
         keys.answered(i);
         granted(i, asked);
     }
-    keys[node].queued = false;
+    keys[node].queued = queue.everywhere; // a second request for a place may have crossed it
     keys.stays(now + std::max<core::duration>(given.left, params.ttl));
 }
 
