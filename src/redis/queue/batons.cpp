@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr core::duration haste = 1s; // after a wait in vain
+// The keys stay until the queue node has answered. One that is slower is not waited for.
+constexpr core::duration slowest_answer = 25ms;
 
 // Whether no request about a key is under way.
 bool is_settled(const claim& c) noexcept
@@ -51,7 +53,8 @@ passing batons::begin(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     // Only if the lease has been waited for in the queue: others probably wait there, too.
-    if (!dialect_.common().knows_batons() || !c.queue.handed_over || !c.queue.has_waited || c.queue.ticket->strayed ||
+    if (!dialect_.common().knows_batons() || !c.queue.handed_over || !c.queue.has_waited ||
+        c.queue.ticket->strayed || c.queue.ticket->answered_in > slowest_answer ||
         (dialect_.has_polling_clients() &&
             hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now)))
         return passing::no;

@@ -161,6 +161,7 @@ fair_queue::outcome fair_queue::on_enqueued(
     // Once it is our turn, or the claim is given up, only later answers count.
     if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
+    c->queue.ticket->answered_in = now - r.sent;
     switch (a.said) {
     case meaning::granted:
         c->note_end(now);
