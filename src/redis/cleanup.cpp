@@ -70,10 +70,19 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
 void cleanup::leave(claim_id id, std::size_t node, time_point now)
 {
     claim& c = claims_[id];
-    if (!c.keys[node].queued || !nodes_.is_ready(node))
+    if (!c.keys[node].queued || c.keys[node].deleting || !nodes_.is_ready(node))
         return;
     send_leave(id, node, now);
-    c.keys[node].queued = false;
+    sent(c, node);
+}
+
+void cleanup::on_left(std::size_t node, claim_id id)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || c->gives() != queue_ticket::passing::done)
+        return;
+    ended(c->keys[node]);
+    c->keys[node].queued = false;
 }
 
 // A lease that came by a baton has another token than the place: the key may have been handed off

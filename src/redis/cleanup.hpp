@@ -28,6 +28,8 @@ public:
     // A node has answered. lose_answer(): no answer will come.
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     void lose_answer(std::size_t node, core::claim_id id);
+    // A node has answered that an entry of the claim is gone from its queue.
+    void on_left(std::size_t node, core::claim_id id);
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
