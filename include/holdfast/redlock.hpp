@@ -199,10 +199,10 @@ struct redlock_options {
 ///
 /// A node in quarantine, or whose register is too far ahead, does not count. If that prevents a
 /// majority, `acquire()` fails with `errc::fencing_unavailable`, and `locker::stats()` says why: at
-/// once if a person must repair it, or if it takes longer than a quarantine and a minute; at the
-/// end of `wait` for a quarantine and for clocks that differ. Clients need INFO, TIME, and the
-/// rights listed in docs/operation.md. Do not connect through a proxy whose connections survive a
-/// restart of the node behind it: that defeats the quarantine.
+/// once if a person must repair it, or if it takes longer than a quarantine and longer than a
+/// minute; at the end of `wait` for a quarantine and for clocks that differ. Clients need INFO,
+/// TIME, and the rights listed in docs/operation.md. Do not connect through a proxy whose
+/// connections survive a restart of the node behind it: that defeats the quarantine.
 ///
 /// # Nodes
 ///

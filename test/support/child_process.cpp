@@ -21,7 +21,9 @@
 
 #include <csignal>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +192,20 @@ int child_process::wait() noexcept
     state_->process.wait(ignored);
     const int status = state_->process.native_exit_code();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void await_end(pid_t process)
+{
+    const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+    if (descriptor == -1 && errno == ESRCH)
+        return;
+    if (descriptor == -1)
+        throw std::system_error(errno, std::generic_category(), "pidfd_open");
+    pollfd wait{descriptor, POLLIN, 0};
+    const int ready = ::poll(&wait, 1, 60'000);
+    ::close(descriptor);
+    if (ready != 1)
+        throw std::runtime_error("process " + std::to_string(process) + " goes on");
 }
 
 std::string this_program()

@@ -55,6 +55,10 @@ private:
     std::unique_ptr<state> state_;
 };
 
+/// Returns when the process has ended, whether or not its parent has noticed. It need not be a
+/// child of this process. Throws after a minute.
+void await_end(pid_t process);
+
 /// The path of this program, to start it once more.
 std::string this_program();
 

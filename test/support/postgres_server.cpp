@@ -6,12 +6,9 @@
 #include <libpq-fe.h>
 
 #include <csignal>
-#include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -56,18 +53,6 @@ void run_to_end(const std::vector<std::string>& words)
         said += line + "\n";
     if (maker.wait() != 0)
         throw std::runtime_error(words.front() + " has failed:\n" + said);
-}
-
-// Returns when it has ended. It need not be a child of this process.
-void end_process(int pid)
-{
-    pollfd ended{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)), POLLIN, 0};
-    if (ended.fd < 0)
-        throw std::system_error(errno, std::generic_category(), "pidfd_open");
-    ::kill(pid, SIGKILL);
-    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
-    }
-    ::close(ended.fd);
 }
 
 struct finish {
@@ -214,7 +199,10 @@ void postgres_server::kill(bool by_signal)
         process_->pause();
         paused_.clear();
         const std::vector<int> all = processes();
-        std::for_each(all.begin() + 1, all.end(), end_process);
+        std::for_each(all.begin() + 1, all.end(), [](int child) {
+            ::kill(child, SIGKILL);
+            await_end(child);
+        });
         return process_->kill();
     }
     ::kill(process_->pid(), SIGQUIT);

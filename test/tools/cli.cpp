@@ -1,13 +1,9 @@
 #include "tools/cli.hpp"
 
-#include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
-#include <system_error>
 
 namespace holdfast::test {
 
@@ -59,20 +55,6 @@ child_process hold(const std::string& name, const words& variables, const std::s
     if (const std::string line = holder.read_line(); line != "holds")
         throw std::runtime_error("it does not hold the lock: " + line);
     return holder;
-}
-
-void await_end(pid_t process)
-{
-    const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-    if (descriptor == -1 && errno == ESRCH)
-        return;
-    if (descriptor == -1)
-        throw std::system_error(errno, std::generic_category(), "pidfd_open");
-    pollfd wait{descriptor, POLLIN, 0};
-    const int ready = ::poll(&wait, 1, 60'000);
-    ::close(descriptor);
-    if (ready != 1)
-        throw std::runtime_error("process " + std::to_string(process) + " goes on");
 }
 
 pid_t read_pid(child_process& process)

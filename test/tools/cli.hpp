@@ -39,9 +39,6 @@ std::string store_of(const std::vector<redis_server>& servers);
 /// `holdfast run` that holds this lock until it is killed or loses it.
 child_process hold(const std::string& name, const words& variables, const std::string& ttl = "1m");
 
-/// Returns when the process has ended, whether or not its parent has noticed.
-void await_end(pid_t process);
-
 /// The process id that stands in the next line of the output.
 pid_t read_pid(child_process& process);
 
