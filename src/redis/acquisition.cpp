@@ -137,9 +137,23 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
 {
     claim& c = claims_[id];
     c.keys[node].again = false;
-    nodes_.send(node, dialect_.common().confirm(c, by_text),
+    nodes_.send(node, dialect_.common().confirm(c, node, by_text),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
     c.sent(node, now);
+}
+
+void acquisition::confirm_all(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.round.begin(c.keys.size());
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        c.keys[i].state = key::asked; // it may be there
+        if (nodes_.is_ready(i))
+            confirm(id, i, false, now);
+        else
+            c.round.record(i, vote::failed);
+    }
+    limit(id, now);
 }
 
 bool acquisition::say_again(std::size_t node, const request& r, time_point now)
@@ -163,6 +177,7 @@ bool acquisition::record(
         return false;
     if (a.said == vote::granted) {
         c.granted(node, asked);
+        c.note_end(now);
         nodes_.unfit().forget_stale(c.hash, node);
         nodes_.note_end(node, c.lock, true);
     } else {

@@ -13,6 +13,7 @@ using core::event_kind;
 using core::time_point;
 using key = claim_node::key;
 using stage = claim_stage;
+using passing = queue_ticket::passing;
 
 namespace {
 
@@ -29,6 +30,7 @@ constexpr bool decides(stage now, request_kind kind) noexcept
         return now == stage::asking;
     case request_kind::remove:
     case request_kind::hand_off:
+    case request_kind::give:
         return now == stage::releasing;
     default:
         return false;
@@ -90,8 +92,32 @@ void life_cycle::release(claim_id id, time_point now)
     c.late.reset();
     if (c.queue.others_first)
         parts_.hints.contention.note_doubt(c.hash, now);
+    parts_.rounds.give_up(id);
+    parts_.queue.stop_waiting(c);
+    c.release_by(now + parts_.nodes.timeout(c.params.ttl));
+    give(id, parts_.given.begin(id, now), now);
+}
+
+// The release goes on, by the state of the baton.
+void life_cycle::give(claim_id id, passing state, time_point now)
+{
+    switch (state) {
+    case passing::waits:
+        return claims_.wake_at(id, now + batons::longest_wait);
+    case passing::sent:
+        return claims_.wake_at(id, claims_[id].queue.ticket->release_ends);
+    default:
+        return delete_keys(id, now);
+    }
+}
+
+// What the baton has taken of the time is not given again.
+void life_cycle::delete_keys(claim_id id, time_point now)
+{
+    const claim& c = claims_[id];
     clean(id, now);
-    claims_.wake_at(id, now + parts_.nodes.timeout(c.params.ttl));
+    claims_.wake_at(id,
+        c.queue.ticket ? c.queue.ticket->release_ends : now + parts_.nodes.timeout(c.params.ttl));
     settle_release(id, false, now);
 }
 
@@ -125,7 +151,9 @@ void life_cycle::settle(claim_id id, time_point now)
         return;
     if (c->stage == stage::asking)
         settle_attempt(id, now);
-    else if (c->stage == stage::releasing)
+    else if (c->stage == stage::releasing && c->gives() == passing::waits)
+        give(id, parts_.given.go_on(id, now), now);
+    else if (c->stage == stage::releasing && c->gives() == passing::no)
         settle_release(id, false, now);
     else if (c->stage == stage::cleaning && !c->keys.may_hold_any())
         forget(id);
@@ -191,7 +219,7 @@ void life_cycle::on_key_answer(
     const claim_id id = r.reference;
     if (r.kind == request_kind::confirm) {
         // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
-        if (a.said == vote::granted)
+        if (a.said == vote::granted && c.came_by_baton() == nullptr)
             c.keys[node].queued = c.queue.everywhere;
         if (a.said == vote::refused && parts_.rounds.finds_missing(node, id)) {
             return c.stage == stage::held ? report(id, now) : settle(id, now);
@@ -226,6 +254,8 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         parts_.queue.note_turn(id, node, now);
         parts_.rounds.confirm(id, node, false, now);
         open_round(id, now);
+    } else if (c.came_by_baton() != nullptr) {
+        discard_turn(id, node, now);
     } else if (c.is_open() && c.keys[node].open < most_open) {
         parts_.rounds.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                                // else it is being deleted
@@ -234,7 +264,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
 void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, claim& c) {
-        if (c.token.view() != token)
+        if (c.token.view() != token || c.gives() == passing::done)
             return;
         if (c.stage == stage::held) {
             if (c.keys.may_hold(node)) {
@@ -326,9 +356,90 @@ void life_cycle::settle_release(claim_id id, bool out_of_time, time_point now)
     const auto result = c.keys.judge_release();
     if (!result.decided && !out_of_time && parts_.deletions.is_under_way(c))
         return;
-    emit({.kind = event_kind::released, .outcome = result.outcome, .tag = c.tag});
+    end_release(id, result.outcome, now);
+}
+
+void life_cycle::end_release(claim_id id, release_outcome outcome, time_point now)
+{
+    claim& c = claims_[id];
+    emit({.kind = event_kind::released, .outcome = outcome, .tag = c.tag});
     c.stage = stage::cleaning;
     clean(id, now);
+}
+
+// If much of its time is over, all nodes are asked before the lease counts.
+void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, time_point now)
+{
+    claim& c = claims_[id];
+    if (c.stage != stage::queued) {
+        c.keys[node].queued = false;
+        return discard(id, node, given, now);
+    }
+    parts_.queue.note_turn(id, node, now);
+    parts_.queue.stop_waiting(c);
+    c.take_over(node, given, now);
+    c.late.reset();
+    const time_point valid_until = c.keys.valid_until();
+    const core::duration enough = std::max(c.params.ttl * 2 / 3, c.params.guard);
+    if (valid_until - now > enough)
+        return grant(id, valid_until);
+    c.stage = stage::asking;
+    c.round_began = now;
+    parts_.rounds.confirm_all(id, now);
+    settle_attempt(id, now);
+}
+
+// The lease has other keys: the next waiter gets this one.
+void life_cycle::discard_turn(claim_id of, std::size_t node, time_point now)
+{
+    const claim_id id = claims_.all.take();
+    claim& c = claims_[id];
+    const claim& from = claims_[of];
+    c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
+    c.queue.enter(node, core::never);
+    c.sent(node, now);
+    c.keys.answered(node);
+    c.stage = stage::cleaning;
+    clean(id, now);
+}
+
+// The attempt has ended, or goes on without its turn. Nobody else knows of the lease.
+void life_cycle::discard(claim_id of, std::size_t node, const baton& given, time_point now)
+{
+    const claim_id id = claims_.all.take();
+    claim& c = claims_[id];
+    const claim& from = claims_[of];
+    c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
+    c.queue.enter(node, core::never);
+    c.take_over(node, given, now);
+    c.stage = stage::cleaning;
+    clean(id, now);
+}
+
+void life_cycle::on_given(std::size_t node, const request& r, reply answer, time_point now)
+{
+    using result = batons::result;
+    const claim_id id = r.reference;
+    const result got = parts_.given.on_reply(node, r, answer, now);
+    if (const claim* const c = claims_.find(id)) {
+        const bool releasing = c->stage == stage::releasing;
+        if (releasing && got == result::given)
+            end_release(id, release_outcome::released, now);
+        else if (releasing)
+            delete_keys(id, now);
+        else
+            clean(id, now);
+    }
+    if (got == result::unusable)
+        parts_.nodes.fail(node, now);
+}
+
+void life_cycle::on_gift_lost(claim_id id, time_point now)
+{
+    parts_.given.lose_answer(id);
+    const claim* const c = claims_.find(id);
+    if (c != nullptr && c->stage == stage::releasing)
+        end_release(id, release_outcome::unconfirmed, now);
 }
 
 void life_cycle::forget(claim_id id)
@@ -370,7 +481,13 @@ void life_cycle::wake(time_point now, time_point heard)
             settle_attempt(id, now);
             break;
         case stage::releasing:
-            settle_release(id, true, now);
+            if (claims_[id].gives() == passing::waits) {
+                give(id, parts_.given.end_wait(id, now), now);
+            } else if (claims_[id].gives() == passing::no) {
+                settle_release(id, true, now);
+            } else {
+                end_release(id, release_outcome::unconfirmed, now);
+            }
             break;
         case stage::cleaning:
             forget(id);

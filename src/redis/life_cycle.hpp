@@ -51,6 +51,11 @@ public:
     void on_repaired(core::claim_id id);
     // A node says that it has handed its key off to the claim.
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
+    // A node says that it has given the claim the lease of another client.
+    void on_baton(core::claim_id id, std::size_t node, const baton& given, core::time_point now);
+    // The answer of a node that was to give the lease of a claim; or no answer will come.
+    void on_given(std::size_t node, const request& r, reply answer, core::time_point now);
+    void on_gift_lost(core::claim_id id, core::time_point now);
     // A node tells that a person has taken away the lock of that token. The key there
     // counts no more for a lease; an attempt is refused, and what is left of its keys is deleted.
     void on_taken_away(std::string_view token, std::size_t node, core::time_point now);
@@ -70,7 +75,12 @@ private:
     void open_round(core::claim_id id, core::time_point now);
     void emit(const core::backend_event& event) { events_.push(event); }
     void settle_attempt(core::claim_id id, core::time_point now);
+    void give(core::claim_id id, queue_ticket::passing state, core::time_point now);
+    void delete_keys(core::claim_id id, core::time_point now);
+    void end_release(core::claim_id id, release_outcome outcome, core::time_point now);
     void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
+    void discard_turn(core::claim_id of, std::size_t node, core::time_point now);
+    void discard(core::claim_id of, std::size_t node, const baton& given, core::time_point now);
     void grant(core::claim_id id, core::time_point valid_until);
     void refuse(core::claim_id id, errc reason, bool transient, core::time_point now);
     void clean(core::claim_id id, core::time_point now);

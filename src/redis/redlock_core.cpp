@@ -16,11 +16,13 @@ namespace {
 
 // The channel of this locker, and of no other, on all nodes. A client that guesses it can only
 // cause needless work.
-std::string new_channel(core::jitter& random)
+std::string new_channel(core::jitter& random, bool knows_batons)
 {
     std::string channel = "holdfast:";
     for (int half = 0; half < 2; ++half)
         core::append_hex(channel, random.next());
+    if (knows_batons)
+        channel += baton_mark;
     return channel;
 }
 
@@ -50,7 +52,7 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
     std::optional<core::duration> node_timeout, std::uint64_t jitter_seed,
     const std::optional<fence_settings>& fence, const deployment& used)
     : jitter_(jitter_seed),
-      self_{.channel = new_channel(jitter_),
+      self_{.channel = new_channel(jitter_, !fence && !used.in_cluster),
           .client_name = nodes.front().client_name,
           .key_prefix = used.key_prefix,
           .fenced = fence.has_value(),

@@ -47,8 +47,11 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
 }
 
 // In plain mode it proves the grant, too, whose own answer was lost. It does not prove a token.
-void claim::renewed(std::size_t node, core::time_point asked) noexcept
+void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
 {
+    note_end(now);
+    if (queue.ticket && queue.ticket->baton)
+        queue.ticket->baton->renewed = true;
     keys.renewed(node, end_of(asked), !round.is_fenced());
 }
 
@@ -67,6 +70,32 @@ void claim::weigh() noexcept
         else if (n.state == key::asked && round.has_key(i) && round.counts(i))
             keys.granted(i, n.until);
     }
+}
+
+// Source: the end of the key is known at the queue node, and the place was known to nobody before
+// `entered`. So the script has read the ttl later than that.
+void claim::take_over(std::size_t node, const baton& given, core::time_point now)
+{
+    constexpr std::chrono::milliseconds rounding{2}; // of two times in ms
+    queue.ticket->baton = custody_of(given, token, node);
+    token = given.token;
+    const core::duration lasts =
+        std::min<core::duration>(given.left - given.lag - rounding, params.ttl);
+    const core::time_point asked = queue.ticket->entered + lasts - params.ttl;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        sent(i, asked);
+        keys.answered(i);
+        granted(i, asked);
+    }
+    keys[node].queued = queue.everywhere; // a second request for a place may have crossed it
+    keys.stays(now + std::max<core::duration>(given.left, params.ttl));
+}
+
+void claim::relinquish() noexcept
+{
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i].state = key::absent;
+    queue.ticket->gives = queue_ticket::passing::done;
 }
 
 void claim::missing(std::size_t node) noexcept

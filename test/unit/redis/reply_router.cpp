@@ -119,6 +119,43 @@ BOOST_FIXTURE_TEST_CASE(a_taken_attempt_is_refused, router_fixture)
         BOOST_TEST(n.owner("A", now) == "");
 }
 
+// A lease that was given on as it was keeps the token of the keys, which the message names. The
+// holders before are not hit: one has set the keys, one has got them by a baton, too.
+BOOST_FIXTURE_TEST_CASE(only_the_last_holder_loses_a_given_lease, router_fixture)
+{
+    const auto token_of = [](char each) {
+        core::owner_token t;
+        t.text.fill(each);
+        return t;
+    };
+    const auto get_baton = [&](std::uint64_t tag, char place) -> claim& {
+        const core::claim_id id = parts.claims.all.take();
+        claim& c = parts.claims[id];
+        c.begin(tag, "A", token_of(place), {.ttl = 10s}, nodes.size());
+        c.queue.enter(0, now);
+        c.queue.ticket->entered = now;
+        c.take_over(0, {.token = token_of('x'), .left = 9s}, now);
+        c.stage = claim_stage::held;
+        return c;
+    };
+    parts.claims[hold()].stage = claim_stage::cleaning; // as after its release
+    get_baton(8, 'y').relinquish();
+    claim& last = get_baton(9, 'z');
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        life.on_taken_away(std::string(32, 'z'), i, now);
+    BOOST_TEST(events.empty());
+    BOOST_TEST(last.keys.valid_until() > now);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        life.on_taken_away(std::string(32, 'x'), i, now);
+    BOOST_REQUIRE(!events.empty());
+    while (!events.empty()) {
+        const auto e = events.pop();
+        BOOST_TEST(e.tag == 9u);
+        BOOST_TEST((e.kind == event_kind::lost || e.kind == event_kind::validity));
+    }
+    BOOST_TEST(last.keys.valid_until() <= now);
+}
+
 // Grants, a renewal, a probe and deletions: each answer reaches the one that has asked.
 BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
 {

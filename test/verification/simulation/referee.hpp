@@ -173,6 +173,8 @@ private:
     std::map<std::string, std::vector<token>> tokens_; // in the order of the grants
     std::uint64_t refused_writes_ = 0;
     std::map<std::pair<std::size_t, std::string>, seen_key> keys_;
+    std::set<std::string>
+        given_on_; // tokens of leases that were given to other processes as they are
     std::vector<violation> violations_;
 };
 
