@@ -99,6 +99,20 @@ std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which
     return best;
 }
 
+time_point node_pool::preferred_is_fit_at(
+    const claim& c, std::size_t queue_node, time_point now) const noexcept
+{
+    time_point earliest = core::never;
+    const std::uint64_t rank = queue_node_rank(c.hash, sessions_[queue_node]->server().identity);
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+        const server_info& server = sessions_[i]->server();
+        const time_point end = unfit_.stale_until(c.hash, i);
+        if (server.keeps_queue && queue_node_rank(c.hash, server.identity) > rank && now < end)
+            earliest = std::min(earliest, end);
+    }
+    return earliest;
+}
+
 bool node_pool::may_keep_queue(
     std::size_t node, const claim& c, among which, time_point now) const noexcept
 {

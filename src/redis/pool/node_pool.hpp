@@ -87,6 +87,10 @@ public:
     // or max_nodes.
     std::size_t queue_node_of(
         const claim& c, core::time_point now, among which = among::all) const noexcept;
+    // When a node that is preferred to this one no longer counts as unfit for a stale key; `never`
+    // if there is none.
+    core::time_point preferred_is_fit_at(
+        const claim& c, std::size_t queue_node, core::time_point now) const noexcept;
 
     // A node has answered a command of the queue of that name with an error. A node that
     // permanently refuses the command is not asked again. Temporary trouble is no reason to choose

@@ -90,11 +90,11 @@ void unfit_queue_nodes::note_no_queue(std::uint64_t resource_hash, std::size_t n
     at(resource_hash, node).no_queue_until = now + longest_without_queue;
 }
 
-bool unfit_queue_nodes::knows_stale(
-    std::uint64_t resource_hash, std::size_t node, time_point now) const noexcept
+time_point unfit_queue_nodes::stale_until(
+    std::uint64_t resource_hash, std::size_t node) const noexcept
 {
     const memory* const m = find(resource_hash, node);
-    return m != nullptr && now < m->stale_until;
+    return m != nullptr ? m->stale_until : core::long_ago;
 }
 
 bool unfit_queue_nodes::knows_no_queue(

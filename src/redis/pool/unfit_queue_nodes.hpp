@@ -32,8 +32,13 @@ public:
     // Its queue cannot be used, for example because it holds other data.
     void note_no_queue(std::uint64_t resource_hash, std::size_t node, core::time_point now);
 
+    // A time in the past, if it has no stale key.
+    core::time_point stale_until(std::uint64_t resource_hash, std::size_t node) const noexcept;
     bool knows_stale(
-        std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept;
+        std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept
+    {
+        return now < stale_until(resource_hash, node);
+    }
     bool knows_no_queue(
         std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept;
 

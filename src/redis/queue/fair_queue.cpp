@@ -35,6 +35,13 @@ std::optional<claim_id> claim_of(std::string_view reference)
     return id;
 }
 
+// By what is left of the queue node's key: it was handed off, or set a moment ago.
+bool may_change_hands(const claim& c, time_point now) noexcept
+{
+    const core::duration left = c.queue.ticket->queue_node_held_until - now;
+    return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_look);
+}
+
 time_point time_of_look(core::jitter& jitter, time_point now) noexcept
 {
     return now + jitter.between(shortest_look, longest_look);
@@ -67,7 +74,12 @@ void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)
 
 void fair_queue::enter(claim& c, std::size_t queue_node, time_point now)
 {
-    c.queue.enter(queue_node, now + jitter_.between(longest_silence * 3 / 4, longest_silence));
+    time_point asks_again_at = now + jitter_.between(longest_silence * 3 / 4, longest_silence);
+    // Others may use a node that we take for unfit.
+    const time_point fit_at = nodes_.preferred_is_fit_at(c, queue_node, now);
+    if (fit_at < asks_again_at)
+        asks_again_at = fit_at + jitter_.between(shortest_spread, longest_spread);
+    c.queue.enter(queue_node, asks_again_at);
 }
 
 void fair_queue::send(
@@ -398,8 +410,8 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     unfit_queue_nodes& unfit = nodes_.unfit();
     const std::uint64_t there = owners.owner(c.queue.node);
     const bool settled = unfit.is_settled(c.hash, c.queue.node, there, now);
-    if (!settled && c.queue.ticket->queue_node_held_until <= now + hand_over_ttl) {
-        // It may be changing hands: then the other nodes are free for a moment, or not yet free.
+    if (!settled && may_change_hands(c, now)) {
+        // Then the other nodes are free for a moment, or not yet free.
         unfit.note_owner(c.hash, c.queue.node, there, now);
         c.queue.surveyed = false;
         claims_.wake_at(id, std::min(c.queue.ticket->asks_again_at, time_of_look(jitter_, now)));
