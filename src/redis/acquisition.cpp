@@ -139,13 +139,16 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
     c.keys[node].again = false;
     nodes_.send(node, dialect_.common().confirm(c, node, by_text),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
-    c.sent(node, now);
+    if (c.came_by_baton() != nullptr)
+        c.keys.sent(node, now + c.params.ttl); // the key is not asked for
+    else
+        c.sent(node, now);
 }
 
 void acquisition::confirm_all(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    c.round.begin(c.keys.size());
+    c.round.begin_confirmation(c.keys.size());
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         c.keys[i].state = key::asked; // it may be there
         if (nodes_.is_ready(i))

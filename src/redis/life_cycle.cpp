@@ -396,6 +396,7 @@ void life_cycle::discard_turn(claim_id of, std::size_t node, time_point now)
     claim& c = claims_[id];
     const claim& from = claims_[of];
     c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
+    parts_.mode.begin(c);
     c.queue.enter(node, core::never);
     c.sent(node, now);
     c.keys.answered(node);
@@ -410,6 +411,7 @@ void life_cycle::discard(claim_id of, std::size_t node, const baton& given, time
     claim& c = claims_[id];
     const claim& from = claims_[of];
     c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
+    parts_.mode.begin(c);
     c.queue.enter(node, core::never);
     c.take_over(node, given, now);
     c.stage = stage::cleaning;

@@ -52,7 +52,7 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
     std::optional<core::duration> node_timeout, std::uint64_t jitter_seed,
     const std::optional<fence_settings>& fence, const deployment& used)
     : jitter_(jitter_seed),
-      self_{.channel = new_channel(jitter_, !fence && !used.in_cluster),
+      self_{.channel = new_channel(jitter_, !used.in_cluster),
           .client_name = nodes.front().client_name,
           .key_prefix = used.key_prefix,
           .fenced = fence.has_value(),

@@ -82,10 +82,11 @@ void claim::take_over(std::size_t node, const baton& given, core::time_point now
     const core::duration lasts =
         std::min<core::duration>(given.left - given.lag - rounding, params.ttl);
     const core::time_point asked = queue.ticket->entered + lasts - params.ttl;
+    round.take_over(keys.size(), given.fence);
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        sent(i, asked);
+        keys.sent(i, asked + params.ttl);
         keys.answered(i);
-        granted(i, asked);
+        keys.granted(i, end_of(asked));
     }
     keys[node].queued = queue.everywhere; // a second request for a place may have crossed it
     keys.stays(now + std::max<core::duration>(given.left, params.ttl));

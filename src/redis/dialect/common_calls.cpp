@@ -112,16 +112,17 @@ std::string_view common_calls::hand_off(
 }
 
 std::string_view common_calls::give_baton(
-    const claim& c, std::size_t node, std::string_view lag, bool by_text)
+    const claim& c, std::size_t node, std::string_view terms, bool by_text)
 {
     const std::string_view queue = names_.queue_of(c.lock);
     const resp::decimal ttl(in_ms(std::min(hand_over_ttl, c.params.ttl)));
     command_.clear();
     if (by_text)
         resp::append_command(command_,
-            {"EVAL", baton_script.text, "2", c.lock, queue, c.value_at(node), lag, ttl.view()});
+            {"EVAL", baton_script.text, "2", c.lock, queue, c.value_at(node), terms, ttl.view()});
     else
-        resp::append_command(command_, baton_, {c.lock, queue, c.value_at(node), lag, ttl.view()});
+        resp::append_command(
+            command_, baton_, {c.lock, queue, c.value_at(node), terms, ttl.view()});
     return command_;
 }
 

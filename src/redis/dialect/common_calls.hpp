@@ -41,7 +41,7 @@ public:
     std::string_view hand_off(
         const claim& c, std::size_t node, std::string_view place, bool by_text);
     std::string_view give_baton(
-        const claim& c, std::size_t node, std::string_view lag, bool by_text);
+        const claim& c, std::size_t node, std::string_view terms, bool by_text);
     std::string_view join(const claim& c, std::string_view place);
     std::string_view leave(const claim& c, std::string_view place);
     std::string_view first_of_queue(const claim& c);

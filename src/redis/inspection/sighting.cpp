@@ -51,6 +51,19 @@ std::optional<key_copy> read_key(std::string_view text)
     return key_copy{true, std::string(text.substr(middle + 1)), left};
 }
 
+// " <lag>" or " <lag> <fence>"
+bool are_terms(std::string_view text) noexcept
+{
+    constexpr std::string_view digits = "0123456789";
+    std::size_t words = 0;
+    while (text.starts_with(' ')) {
+        const std::size_t end = std::min(text.find_first_not_of(digits, 1), text.size());
+        words += end > 1 ? 1u : 3u;
+        text.remove_prefix(end);
+    }
+    return text.empty() && (words == 1 || words == 2);
+}
+
 } // namespace
 
 error_code why_refused(std::string_view error_text) noexcept
@@ -133,8 +146,7 @@ key_value split_value(std::string_view value) noexcept
 {
     constexpr std::size_t length = sizeof(core::owner_token::text);
     const key_value whole{value, value};
-    if (value.size() <= 2 * length + 1 || value[2 * length] != ' ' ||
-        value.find_first_not_of("0123456789", 2 * length + 1) != value.npos)
+    if (value.size() <= 2 * length || !are_terms(value.substr(2 * length)))
         return whole;
     const key_value parts{value.substr(0, length), value.substr(length, length)};
     const bool are_tokens =

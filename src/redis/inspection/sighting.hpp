@@ -31,7 +31,8 @@ struct key_copy {
 
 // The parts of the value of a lock. If the lock was given on as it was (see baton.hpp), one node
 // has
-// "<token><token of the holder> <lag>". Any other value is both parts.
+// "<token><token of the holder> <lag>", and " <fence>" behind it in fenced mode. Any other value is
+// both parts.
 struct key_value {
     std::string_view lease{};  // what the copies at all nodes have in common
     std::string_view holder{}; // says who has the lock

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,14 +18,18 @@ namespace holdfast::redis {
 // The majority of the keys may end earlier than the key at the queue node, whose ttl the script
 // reads. The lag is by how much at most. It is measured by the holder that set or renewed the keys,
 // and goes along unchanged until the next renewal.
+//
+// In fenced mode, the fencing tokens of the lease go along: the new holder has the first one that
+// no holder has had. So the ballot counts for all of them, as for holders in one process.
 struct baton {
     core::owner_token token{};        // of the keys
     std::chrono::milliseconds left{}; // of the key at the queue node, when the lease was given
     std::chrono::milliseconds lag{};
+    std::optional<std::uint64_t> fence{}; // of the new holder, in fenced mode
 };
 
-// "<token><left> <lag>": the message without the entry of the waiter; the answer of a script. None
-// for another text.
+// "<token><left> <lag>", in fenced mode "<token><left> <lag> <fence>": the message without the
+// entry of the waiter; the answer of a script. None for another text.
 std::optional<baton> read_baton(std::string_view text);
 
 // What a claim knows of its baton.
@@ -39,7 +44,7 @@ struct custody {
 // The custody of a baton that a node has given.
 custody custody_of(const baton& given, const core::owner_token& place, std::size_t node);
 
-// The lag as the script wants it.
-std::string text_of_lag(std::chrono::milliseconds lag);
+// The lag and the fencing token as the script wants them.
+std::string terms_of(std::chrono::milliseconds lag, std::optional<std::uint64_t> fence);
 
 } // namespace holdfast::redis

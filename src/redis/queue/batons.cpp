@@ -83,7 +83,8 @@ passing batons::go_on(claim_id id, time_point now)
 bool batons::may_give(const claim& c, std::size_t node, time_point now) const noexcept
 {
     if (node == max_nodes || !nodes_.is_ready(node) || nodes_[node].congested(now) ||
-        c.keys[node].state != key::ours || c.queue.ticket->strayed || !is_fresh(c, now))
+        c.keys[node].state != key::ours || c.queue.ticket->strayed || !is_fresh(c, now) ||
+        !c.round.can_be_given())
         return false;
     const custody* const b = c.came_by_baton();
     return b == nullptr || b->node == node;
@@ -103,7 +104,8 @@ void batons::send(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     const claim& c = claims_[id];
     ++under_way_;
-    nodes_.send(node, dialect_.common().give_baton(c, node, text_of_lag(lag_of(c)), by_text),
+    const std::string terms = terms_of(lag_of(c), c.round.next_fence());
+    nodes_.send(node, dialect_.common().give_baton(c, node, terms, by_text),
         {.reference = id, .kind = request_kind::give, .by_text = by_text, .sent = now});
 }
 

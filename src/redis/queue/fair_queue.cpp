@@ -331,7 +331,8 @@ std::optional<fair_queue::gift> fair_queue::accept(
 {
     const auto given = read_baton(text);
     const claim* const c = claims_.find(id);
-    if (!given || !c->keys[node].queued || c->token.view() == given->token.view())
+    if (!given || given->fence.has_value() != c->round.is_fenced() || !c->keys[node].queued ||
+        c->token.view() == given->token.view())
         return std::nullopt;
     return gift{.claim = id, .given = *given};
 }

@@ -58,10 +58,12 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_value)
     BOOST_TEST(parts.lease == keys);
     BOOST_TEST(parts.holder == holder);
     BOOST_TEST(redis::split_value(keys + holder + " 0").holder == holder);
-    for (const std::string& other : {std::string(), keys, keys + holder, keys + holder + ' ',
-             keys + holder + "12", keys + holder + " 1x", keys + holder + " -1",
-             keys + holder + " 1 2", std::string(32, '!') + holder + " 12",
-             keys + std::string(32, '!') + " 12", keys + ' ' + holder + "12"})
+    BOOST_TEST(redis::split_value(keys + holder + " 0 9007199254740991").holder == holder);
+    for (const std::string& other :
+        {std::string(), keys, keys + holder, keys + holder + ' ', keys + holder + "12",
+            keys + holder + " 1x", keys + holder + " -1", keys + holder + " 1 ",
+            keys + holder + " 1 2 3", keys + holder + "  1", std::string(32, '!') + holder + " 12",
+            keys + std::string(32, '!') + " 12", keys + ' ' + holder + "12"})
         BOOST_TEST(is_whole(other), other);
 }
 
