@@ -144,6 +144,7 @@ private:
     struct token {
         std::uint64_t number = 0, largest = 0; // of it and all before it
         nanoseconds given{};
+        nanoseconds asked{}; // when nodes were asked for it, or for an earlier token of its ballot
     };
 
     // A lease that ended before `min_hold` was over: the resource rests from then on.
