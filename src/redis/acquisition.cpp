@@ -283,7 +283,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 {
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
-    const bool open = c != nullptr && c->is_open();
+    const bool open = c != nullptr && c->wants_ballots();
     if (r.kind == request_kind::largest) {
         if (!open)
             return false;
@@ -316,7 +316,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 bool acquisition::lose_ballot(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->is_open())
+    if (c == nullptr || !c->wants_ballots())
         return false; // it is being deleted
     if (r.kind == request_kind::largest)
         --c->round.fence().registers_asked;

@@ -245,6 +245,8 @@ void life_cycle::on_ballot(claim_id id, time_point now)
         settle_attempt(id, now);
     else if (c != nullptr && c->stage == stage::held)
         report(id, now); // a spare node
+    else
+        settle(id, now);
 }
 
 void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)

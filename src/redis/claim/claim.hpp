@@ -112,6 +112,12 @@ public:
         return stage == claim_stage::asking || stage == claim_stage::held;
     }
 
+    // The same for the answers of registers: they also tell whether a lease can be given.
+    bool wants_ballots() const noexcept
+    {
+        return is_open() || gives() == queue_ticket::passing::waits;
+    }
+
     std::string lock; // the name of its key: in plain mode the resource
     core::owner_token token{};
     core::claim_params params{};

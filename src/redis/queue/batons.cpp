@@ -26,6 +26,8 @@ bool is_settled(const claim& c) noexcept
         const claim_node& n = c.keys[i];
         if (n.open != 0 || n.renewing != 0 || n.repairing)
             return false;
+        if (c.round.is_fenced() && c.round.ballots().is_under_way(i))
+            return false; // the node may yet count
     }
     return true;
 }
@@ -72,6 +74,8 @@ passing batons::go_on(claim_id id, time_point now)
         gives = passing::no;
     } else if (!is_settled(c)) {
         gives = passing::waits;
+    } else if (!c.round.can_be_given()) {
+        gives = passing::no;
     } else {
         gives = passing::sent;
         c.queue.ticket->gave_at = static_cast<std::uint8_t>(node);
@@ -83,8 +87,7 @@ passing batons::go_on(claim_id id, time_point now)
 bool batons::may_give(const claim& c, std::size_t node, time_point now) const noexcept
 {
     if (node == max_nodes || !nodes_.is_ready(node) || nodes_[node].congested(now) ||
-        c.keys[node].state != key::ours || c.queue.ticket->strayed || !is_fresh(c, now) ||
-        !c.round.can_be_given())
+        c.keys[node].state != key::ours || c.queue.ticket->strayed || !is_fresh(c, now))
         return false;
     const custody* const b = c.came_by_baton();
     return b == nullptr || b->node == node;

@@ -115,6 +115,11 @@ public:
     void take_over(std::uint64_t ballot) noexcept;
     // After take_over(): a node counts once it has confirmed that it holds the key: record_key().
     void begin_confirmation() noexcept;
+    // Whether a ballot was sent to the node, and it may yet answer.
+    bool is_under_way(std::size_t node) const noexcept
+    {
+        return nodes_[node].state == ballot_state::sent;
+    }
     // Whether each node that holds our key counts.
     bool all_keys_count() const noexcept;
     // The ballot of the lease; 0 before publish().
