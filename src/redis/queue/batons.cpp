@@ -18,6 +18,9 @@ namespace {
 constexpr core::duration haste = 1s; // after a wait in vain
 // The keys stay until the queue node has answered. One that is slower is not waited for.
 constexpr core::duration slowest_answer = 25ms;
+// All other waiters came after this one. A client that stands still and is given a lease keeps it
+// to its end, so it is given only to clients that were well so long ago.
+constexpr core::duration longest_stay = 1s;
 
 // Whether no request about a key is under way.
 bool is_settled(const claim& c) noexcept
@@ -57,6 +60,7 @@ passing batons::begin(claim_id id, time_point now)
     // Only if the lease has been waited for in the queue: others probably wait there, too.
     if (!dialect_.common().knows_batons() || !c.queue.handed_over || !c.queue.has_waited ||
         c.queue.ticket->strayed || c.queue.ticket->answered_in > slowest_answer ||
+        now - c.queue.ticket->entered > longest_stay ||
         (dialect_.has_polling_clients() &&
             hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now)))
         return passing::no;
