@@ -13,7 +13,6 @@ using core::event_kind;
 using core::time_point;
 using key = claim_node::key;
 using stage = claim_stage;
-using passing = queue_ticket::passing;
 
 namespace {
 
@@ -67,14 +66,6 @@ void life_cycle::open_round(claim_id id, time_point now)
     settle_attempt(id, now);
 }
 
-void life_cycle::abandon(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    assert(c.stage == stage::asking || c.stage == stage::queued);
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
 errc life_cycle::pending_error(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
@@ -82,43 +73,6 @@ errc life_cycle::pending_error(claim_id id) const noexcept
     if (c->stage == stage::queued || c->round.votes().judge_now() == verdict::contended)
         return errc::contended;
     return parts_.rounds.why_unreachable(*c).reason;
-}
-
-void life_cycle::release(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    assert(c.stage == stage::held);
-    c.stage = stage::releasing;
-    c.late.reset();
-    if (c.queue.others_first)
-        parts_.hints.contention.note_doubt(c.hash, now);
-    parts_.rounds.give_up(id);
-    parts_.queue.stop_waiting(c);
-    c.release_by(now + parts_.nodes.timeout(c.params.ttl));
-    give(id, parts_.given.begin(id, now), now);
-}
-
-// The release goes on, by the state of the baton.
-void life_cycle::give(claim_id id, passing state, time_point now)
-{
-    switch (state) {
-    case passing::waits:
-        return claims_.wake_at(id, now + batons::longest_wait);
-    case passing::sent:
-        return claims_.wake_at(id, claims_[id].queue.ticket->release_ends);
-    default:
-        return delete_keys(id, now);
-    }
-}
-
-// What the baton has taken of the time is not given again.
-void life_cycle::delete_keys(claim_id id, time_point now)
-{
-    const claim& c = claims_[id];
-    clean(id, now);
-    claims_.wake_at(id,
-        c.queue.ticket ? c.queue.ticket->release_ends : now + parts_.nodes.timeout(c.params.ttl));
-    settle_release(id, false, now);
 }
 
 claim_id life_cycle::adopt(std::uint64_t tag, std::string_view resource,
@@ -141,7 +95,7 @@ void life_cycle::disown(claim_id id)
 {
     assert(claims_[id].stage == stage::held);
     parts_.rounds.give_up(id);
-    forget(id);
+    ends_.forget(id);
 }
 
 void life_cycle::settle(claim_id id, time_point now)
@@ -151,12 +105,8 @@ void life_cycle::settle(claim_id id, time_point now)
         return;
     if (c->stage == stage::asking)
         settle_attempt(id, now);
-    else if (c->stage == stage::releasing && c->gives() == passing::waits)
-        give(id, parts_.given.go_on(id, now), now);
-    else if (c->stage == stage::releasing && c->gives() == passing::no)
-        settle_release(id, false, now);
-    else if (c->stage == stage::cleaning && !c->keys.may_hold_any())
-        forget(id);
+    else if (c->stage == stage::releasing || c->stage == stage::cleaning)
+        ends_.settle(id, now);
 }
 
 // The attempt ends as soon as its votes allow.
@@ -195,7 +145,7 @@ void life_cycle::refuse(claim_id id, errc reason, bool transient, time_point now
         .tag = c.tag,
         .transient = transient,
         .asked = c.round_began});
-    clean(id, now);
+    ends_.clean(id, now);
 }
 
 void life_cycle::act(const fair_queue::outcome& o, time_point now)
@@ -257,7 +207,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         parts_.rounds.confirm(id, node, false, now);
         open_round(id, now);
     } else if (c.came_by_baton() != nullptr) {
-        discard_turn(id, node, now);
+        ends_.discard_turn(id, node, now);
     } else if (c.is_open() && c.keys[node].open < most_open) {
         parts_.rounds.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                                // else it is being deleted
@@ -266,7 +216,7 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
 void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, claim& c) {
-        if (c.token.view() != token || c.gives() == passing::done)
+        if (c.token.view() != token || c.gives() == queue_ticket::passing::done)
             return;
         if (c.stage == stage::held) {
             if (c.keys.may_hold(node)) {
@@ -330,52 +280,13 @@ void life_cycle::on_down(std::size_t node, time_point now)
     });
 }
 
-void life_cycle::on_repaired(claim_id id)
-{
-    const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && !c.keys.may_hold_any())
-        forget(id);
-}
-
-// Asks every node that may hold our key to delete it, and remembers the claim until all have done
-// so, or until the key has expired.
-void life_cycle::clean(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    parts_.rounds.give_up(id);
-    parts_.queue.stop_waiting(c);
-    parts_.deletions.ask(id, c.stage == stage::releasing, now);
-    if (c.stage == stage::cleaning) {
-        claims_.wake_at(id, std::max(now, c.keys.gone_at()));
-        if (!c.keys.may_hold_any())
-            forget(id);
-    }
-}
-
-void life_cycle::settle_release(claim_id id, bool out_of_time, time_point now)
-{
-    claim& c = claims_[id];
-    const auto result = c.keys.judge_release();
-    if (!result.decided && !out_of_time && parts_.deletions.is_under_way(c))
-        return;
-    end_release(id, result.outcome, now);
-}
-
-void life_cycle::end_release(claim_id id, release_outcome outcome, time_point now)
-{
-    claim& c = claims_[id];
-    emit({.kind = event_kind::released, .outcome = outcome, .tag = c.tag});
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
 // If much of its time is over, all nodes are asked before the lease counts.
 void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, time_point now)
 {
     claim& c = claims_[id];
     if (c.stage != stage::queued) {
         c.keys[node].queued = false;
-        return discard(id, node, given, now);
+        return ends_.discard(id, node, given, now);
     }
     parts_.queue.note_turn(id, node, now);
     parts_.queue.stop_waiting(c);
@@ -389,71 +300,6 @@ void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, tim
     c.round_began = now;
     parts_.rounds.confirm_all(id, now);
     settle_attempt(id, now);
-}
-
-// The lease has other keys: the next waiter gets this one.
-void life_cycle::discard_turn(claim_id of, std::size_t node, time_point now)
-{
-    const claim_id id = claims_.all.take();
-    claim& c = claims_[id];
-    const claim& from = claims_[of];
-    c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
-    parts_.mode.begin(c);
-    c.queue.enter(node, core::never);
-    c.sent(node, now);
-    c.keys.answered(node);
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
-// The attempt has ended, or goes on without its turn. Nobody else knows of the lease.
-void life_cycle::discard(claim_id of, std::size_t node, const baton& given, time_point now)
-{
-    const claim_id id = claims_.all.take();
-    claim& c = claims_[id];
-    const claim& from = claims_[of];
-    c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
-    parts_.mode.begin(c);
-    c.queue.enter(node, core::never);
-    c.take_over(node, given, now);
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
-void life_cycle::on_given(std::size_t node, const request& r, reply answer, time_point now)
-{
-    using result = batons::result;
-    const claim_id id = r.reference;
-    const result got = parts_.given.on_reply(node, r, answer, now);
-    if (const claim* const c = claims_.find(id)) {
-        const bool releasing = c->stage == stage::releasing;
-        if (releasing && got == result::given)
-            end_release(id, release_outcome::released, now);
-        else if (releasing)
-            delete_keys(id, now);
-        else
-            clean(id, now);
-    }
-    if (got == result::unusable)
-        parts_.nodes.fail(node, now);
-}
-
-void life_cycle::on_gift_lost(claim_id id, time_point now)
-{
-    parts_.given.lose_answer(id);
-    const claim* const c = claims_.find(id);
-    if (c != nullptr && c->stage == stage::releasing)
-        end_release(id, release_outcome::unconfirmed, now);
-}
-
-void life_cycle::forget(claim_id id)
-{
-    claims_.do_not_wake(id);
-    parts_.rounds.forget(id);
-    parts_.queue.forget(id);
-    parts_.probe.notices().forget(id);
-    parts_.deletions.forget(claims_[id]);
-    claims_.all.give_back(id);
 }
 
 void life_cycle::report(claim_id id, time_point now)
@@ -485,17 +331,9 @@ void life_cycle::wake(time_point now, time_point heard)
             settle_attempt(id, now);
             break;
         case stage::releasing:
-            if (claims_[id].gives() == passing::waits) {
-                give(id, parts_.given.end_wait(id, now), now);
-            } else if (claims_[id].gives() == passing::no) {
-                settle_release(id, true, now);
-            } else {
-                end_release(id, release_outcome::unconfirmed, now);
-            }
-            break;
         case stage::cleaning:
-            forget(id);
-            break; // its ttl has passed on all nodes
+            ends_.out_of_time(id, now);
+            break;
         case stage::held:
             break;
         }

@@ -58,11 +58,12 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
           .fenced = fence.has_value(),
           .keeps_record = used.client_record},
       about_(used.about),
-      router_(parts_, life_, events_),
+      router_(parts_, life_, ends_, events_),
       nodes_(with_channel(std::move(nodes), self_), node_timeout, router_, jitter_),
       dialect_(dialect_for(self_, fence, nodes_, used.in_cluster)),
       parts_(nodes_, *dialect_, jitter_, self_, used.in_cluster ? 1 : renewals::default_batch),
-      life_(parts_, events_)
+      ends_(parts_, events_),
+      life_(parts_, ends_, events_)
 {
     about_.longest_ttl = dialect_->longest_ttl();
 }
@@ -75,7 +76,7 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
 
 void redlock_core::abandon(claim_id id, time_point now)
 {
-    life_.abandon(id, now);
+    ends_.abandon(id, now);
 }
 
 errc redlock_core::pending_error(claim_id id) const noexcept
@@ -103,7 +104,7 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
 
 void redlock_core::release(claim_id id, time_point now)
 {
-    life_.release(id, now);
+    ends_.release(id, now);
 }
 
 void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)

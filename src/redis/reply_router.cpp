@@ -56,7 +56,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         parts_.deletions.on_reply(node, r, answer, now);
         return life_.settle(r.reference, now);
     case request_kind::give:
-        return life_.on_given(node, r, answer, now);
+        return ends_.on_given(node, r, answer, now);
     case request_kind::leave:
         life_.act(parts_.queue.on_reply(node, r, answer, now), now);
         parts_.deletions.on_left(node, r.reference);
@@ -119,7 +119,7 @@ bool reply_router::take_gift(std::size_t node, const request& r, reply answer, t
 void reply_router::on_repaired(std::size_t node, claim_id id, vote v)
 {
     if (parts_.kept.on_repaired(node, id, v))
-        life_.on_repaired(id);
+        ends_.on_repaired(id);
 }
 
 void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
@@ -203,7 +203,7 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
         stray(id);
     switch (r.kind) {
     case request_kind::give:
-        return life_.on_gift_lost(id, now);
+        return ends_.on_gift_lost(id, now);
     case request_kind::renew:
         for (const claim_id each : parts_.kept.claims_of(r))
             stray(each);

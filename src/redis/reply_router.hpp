@@ -15,10 +15,11 @@ namespace holdfast::redis {
 class reply_router final : public session_owner {
 public:
     // Uses these only from the first call on. `events`: the events for the locker.
-    reply_router(
-        collaborators& parts, life_cycle& life, core::ring<core::backend_event>& events) noexcept
+    reply_router(collaborators& parts, life_cycle& life, claim_ends& ends,
+        core::ring<core::backend_event>& events) noexcept
         : parts_(parts),
           life_(life),
+          ends_(ends),
           events_(events)
     {}
 
@@ -43,6 +44,7 @@ private:
 
     collaborators& parts_;
     life_cycle& life_;
+    claim_ends& ends_;
     core::ring<core::backend_event>& events_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/time.hpp"
-#include "redis/queue/baton.hpp"
+#include "redis/claim/baton.hpp"
 #include "redis/quorum/majority.hpp"
 
 #include <cstddef>

@@ -47,8 +47,9 @@ struct router_fixture : collaborator_fixture {
 
     core::ring<core::backend_event> events;
     collaborators parts{pool, dialect, jitter};
-    life_cycle life{parts, events};
-    reply_router router{parts, life, events};
+    claim_ends ends{parts, events};
+    life_cycle life{parts, ends, events};
+    reply_router router{parts, life, ends, events};
 };
 
 } // namespace
@@ -81,7 +82,7 @@ BOOST_FIXTURE_TEST_CASE(a_taken_lock_ends_its_claim, router_fixture)
     const auto lost = events.pop();
     BOOST_TEST((lost.kind == event_kind::lost));
     BOOST_TEST(lost.tag == 7u);
-    life.release(id, now); // the nodes that reported the loss may still have the keys
+    ends.release(id, now); // the nodes that reported the loss may still have the keys
     run();
     for (model_node& n : nodes)
         BOOST_TEST(n.owner("A", now) == "");
@@ -172,7 +173,7 @@ BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
     };
     BOOST_TEST(told(event_kind::validity) > 0);
     BOOST_TEST(told(event_kind::no_remote_waiters) == 1);
-    life.release(id, now);
+    ends.release(id, now);
     run();
     BOOST_REQUIRE(!events.empty());
     BOOST_TEST((events.pop().kind == event_kind::released));
@@ -212,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(lost_answers_end_a_release, router_fixture)
     const core::claim_id id = hold();
     for (model_node& n : nodes)
         n.silent = true;
-    life.release(id, now);
+    ends.release(id, now);
     const auto deletion = [&](std::size_t i) {
         return parts.claims[id].keys[i].deleting;
     };

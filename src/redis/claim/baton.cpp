@@ -1,9 +1,9 @@
-#include "redis/queue/baton.hpp"
+#include "redis/claim/baton.hpp"
 
 #include "redis/quorum/ballot_round.hpp"
-#include "resp/number.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -12,14 +12,17 @@ namespace holdfast::redis {
 namespace {
 
 constexpr std::int64_t longest_ms = std::int64_t{1} << 40;
-constexpr std::int64_t smallest_fence = tokens_in_ballot, largest_fence = std::int64_t{1} << 53;
+constexpr std::int64_t smallest_fence = tokens_in_ballot,
+                       largest_fence = (std::int64_t{1} << 53) - 1;
 
-std::optional<std::chrono::milliseconds> read_ms(std::string_view text)
+std::optional<std::int64_t> read_number(
+    std::string_view text, std::int64_t least, std::int64_t most) noexcept
 {
-    std::int64_t ms = 0;
-    if (!resp::parse_integer(text, ms) || ms < 0 || ms > longest_ms)
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
         return std::nullopt;
-    return std::chrono::milliseconds(ms);
+    return number;
 }
 
 // What precedes the next space, which is removed, too; all if there is none.
@@ -40,17 +43,17 @@ std::optional<baton> read_baton(std::string_view text)
         return std::nullopt;
     std::copy_n(text.begin(), b.token.text.size(), b.token.text.begin());
     text.remove_prefix(b.token.text.size());
-    const auto left = read_ms(take_word(text));
-    const auto lag = read_ms(take_word(text));
+    const auto left = read_number(take_word(text), 0, longest_ms);
+    const auto lag = read_number(take_word(text), 0, longest_ms);
     if (!left || !lag)
         return std::nullopt;
-    b.left = *left;
-    b.lag = *lag;
+    b.left = std::chrono::milliseconds(*left);
+    b.lag = std::chrono::milliseconds(*lag);
     if (!text.empty()) {
-        std::int64_t fence = 0;
-        if (!resp::parse_integer(text, fence) || fence < smallest_fence || fence >= largest_fence)
+        const auto fence = read_number(text, smallest_fence, largest_fence);
+        if (!fence)
             return std::nullopt;
-        b.fence = static_cast<std::uint64_t>(fence);
+        b.fence = static_cast<std::uint64_t>(*fence);
     }
     return b;
 }
