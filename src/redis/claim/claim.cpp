@@ -50,9 +50,16 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
 void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
 {
     note_end(now);
-    if (queue.ticket && queue.ticket->baton)
-        queue.ticket->baton->renewed = true;
     keys.renewed(node, end_of(asked), !round.is_fenced());
+}
+
+void claim::note_end(core::time_point now) noexcept
+{
+    if (!queue.ticket)
+        return;
+    queue.ticket->keys_end = std::max(queue.ticket->keys_end, now + params.ttl);
+    if (queue.ticket->baton)
+        queue.ticket->baton->renewed = true;
 }
 
 core::time_point claim::end_of(core::time_point asked) const noexcept
@@ -78,6 +85,7 @@ void claim::take_over(std::size_t node, const baton& given, core::time_point now
 {
     constexpr std::chrono::milliseconds rounding{2}; // of two times in ms
     queue.ticket->baton = custody_of(given, token, node);
+    queue.ticket->keys_end = now + given.left; // of the queue node's key, until that is renewed
     token = given.token;
     const core::duration lasts =
         std::min<core::duration>(given.left - given.lag - rounding, params.ttl);

@@ -57,11 +57,7 @@ public:
     }
 
     // An answer has come to a request that has set or renewed a key.
-    void note_end(core::time_point now) noexcept
-    {
-        if (queue.ticket)
-            queue.ticket->keys_end = std::max(queue.ticket->keys_end, now + params.ttl);
-    }
+    void note_end(core::time_point now) noexcept;
     // No answer will come to a request about the key.
     void stray() noexcept
     {

@@ -25,9 +25,9 @@ struct queue_ticket {
     core::time_point queue_node_held_until{};
     core::time_point asks_again_at{};       // all nodes, whatever the queue node has said meanwhile
     core::time_point entered = core::never; // before the first request for a place
-    core::time_point keys_end = core::long_ago; // no key ends later, by the answers of nodes
-    core::duration answered_in{}; // by the queue node, to the last request for a place
-    std::optional<custody> baton{};             // the lease has come by it
+    core::time_point keys_end = core::long_ago; // no key ends later, as nodes have told
+    core::duration answered_in{};   // by the queue node, to the last request for a place
+    std::optional<custody> baton{}; // the lease has come by it
     passing gives = passing::no;
     std::uint8_t gave_at = max_nodes; // which node
     core::time_point release_ends{};

@@ -38,7 +38,7 @@ struct custody {
     std::size_t node = 0;      // the queue node, whose key says who has the lease
     std::string value{};       // that key's value
     std::chrono::milliseconds lag{};
-    bool renewed = false; // since: the lag is another one
+    bool renewed = false; // or confirmed, any key since: the lag is another one
 };
 
 // The custody of a baton that a node has given.
