@@ -23,7 +23,9 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
         return;
     using among = node_pool::among;
     const std::size_t queue_node =
-        nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
+        c.gave_at() != max_nodes
+            ? c.gave_at() // its key may have been handed off there already
+            : nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
     // Only there: if all nodes handed off, different clients could get one node each.
     std::bitset<max_nodes> hands_off;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
@@ -61,8 +63,8 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
     const claim& c = claims_[id];
     if (c.gives() == passing::done)
         return leave(id, node, now);
-    const bool may_ask = c.gives() == passing::no ||
-                         (c.gives() == passing::in_doubt && node == c.queue.ticket->gave_at);
+    const bool may_ask =
+        c.gives() == passing::no || (c.gives() == passing::in_doubt && node == c.gave_at());
     if (may_ask && c.keys.may_hold(node))
         hand_off(id, node, false, now);
 }

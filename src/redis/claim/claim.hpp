@@ -96,6 +96,11 @@ public:
     {
         return queue.ticket ? queue.ticket->gives : queue_ticket::passing::no;
     }
+    // The node that was asked to give it, or max_nodes.
+    std::size_t gave_at() const noexcept
+    {
+        return queue.ticket ? queue.ticket->gave_at : max_nodes;
+    }
 
     // A validity, as it is reported.
     core::validity validity_until(core::time_point until) const noexcept
