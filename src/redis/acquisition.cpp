@@ -195,7 +195,8 @@ bool acquisition::record(
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
-    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !c.is_open())
+    const bool open = c.is_open() || c.is_kept();
+    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !open)
         return false;
     c.keys.answered(node);
     c.missing(node);

@@ -328,11 +328,12 @@ void life_cycle::on_down(std::size_t node, time_point now)
     });
 }
 
-void life_cycle::on_repaired(claim_id id)
+void life_cycle::on_renewed(claim_id id, time_point now)
 {
-    const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && !c.keys.may_hold_any())
-        forget(id);
+    if (claims_[id].stage == stage::held)
+        report(id, now);
+    else
+        settle(id, now);
 }
 
 // Asks every node that may hold our key to delete it, and remembers the claim until all have done

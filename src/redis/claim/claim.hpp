@@ -113,6 +113,12 @@ public:
         return stage == claim_stage::asking || stage == claim_stage::held;
     }
 
+    // Whether answers about its keys still count: it is held, or may yet be given as it is.
+    bool is_kept() const noexcept
+    {
+        return stage == claim_stage::held || gives() == queue_ticket::passing::waits;
+    }
+
     std::string lock; // the name of its key: in plain mode the resource
     core::owner_token token{};
     core::claim_params params{};
