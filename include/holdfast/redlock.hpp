@@ -145,7 +145,8 @@ struct redlock_options {
 /// - A release by a client without the queue, or by one that could not reach the queue node, is
 ///   noticed in the same time, unless the queue node reports it: the first client in the queue
 ///   requests such reports (`CLIENT TRACKING`).
-/// - A key that a crashed client has left on a minority costs each acquire at most one round trip:
+/// - A key that a crashed client has left on a minority costs each acquire at most one round trip,
+///   or 64 ms once if it was set just before, or is about to end, and may be changing hands:
 ///   if the key at the queue node is not the holder's, another node is the queue node.
 /// - Clients need not agree on the queue node. Where a node answers in time for some of them only,
 ///   a client that has waited for a second joins the queues of all nodes. Turns then come in no

@@ -23,6 +23,9 @@ constexpr core::duration shortest_spread = 1ms,
 // Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
 
+// The owner of a key that was set so recently may yet ask the other nodes.
+constexpr core::duration longest_start = 64ms;
+
 constexpr std::size_t token_length = 32;
 
 std::optional<claim_id> claim_of(std::string_view reference)
@@ -39,7 +42,7 @@ std::optional<claim_id> claim_of(std::string_view reference)
 bool may_change_hands(const claim& c, time_point now) noexcept
 {
     const core::duration left = c.queue.ticket->queue_node_held_until - now;
-    return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_look);
+    return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_start);
 }
 
 time_point time_of_look(core::jitter& jitter, time_point now) noexcept

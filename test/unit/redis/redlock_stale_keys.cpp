@@ -99,6 +99,16 @@ struct stale_fixture : queue_fixture {
             n.commands();
     }
 
+    // A client that wants the resource only waits.
+    void is_left_alone()
+    {
+        terms.queue = queueing::now;
+        ask(8, 'y');
+        pass(25ms);
+        BOOST_TEST(asked("SET A") == 0u);
+        BOOST_TEST(events() == "");
+    }
+
     const std::string dead = std::string(32, 'd'), other = std::string(32, 'o');
     std::size_t a = 0; // the queue node
     core::claim_id last = 0;
@@ -173,22 +183,14 @@ BOOST_AUTO_TEST_CASE(a_stale_key_that_is_about_to_end)
 BOOST_AUTO_TEST_CASE(a_key_that_is_changing_hands_is_no_stale_one)
 {
     leave_key(a, 500ms);
-    terms.queue = queueing::now;
-    ask(8, 'y');
-    pass(25ms);
-    BOOST_TEST(asked("SET A") == 0u);
-    BOOST_TEST(events() == "");
+    is_left_alone();
 }
 
 // Its owner is about to ask the other nodes.
 BOOST_AUTO_TEST_CASE(a_key_that_was_set_a_moment_ago_is_no_stale_one)
 {
-    leave_key(a, 10s);
-    terms.queue = queueing::now;
-    ask(8, 'y');
-    pass(25ms);
-    BOOST_TEST(asked("SET A") == 0u);
-    BOOST_TEST(events() == "");
+    leave_key(a, terms.ttl);
+    is_left_alone();
 }
 
 // That moment may have been too short: then the others wait at the queue node, and nobody hands off
@@ -206,8 +208,8 @@ BOOST_AUTO_TEST_CASE(a_waiter_returns_to_the_queue_node_after_a_moment)
     pass(5ms);
     log();
     pass(150ms);
-    BOOST_TEST(asked("ENQUEUE A") >= 1u);
-    BOOST_TEST(has_queue(a));
+    const auto& there = nodes[a].log;
+    BOOST_TEST(std::count(there.begin(), there.end(), "ENQUEUE A") >= 1);
 }
 
 // The holder is not the owner at the queue node: it will hand the resource off where its own key
