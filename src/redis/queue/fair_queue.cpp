@@ -23,9 +23,6 @@ constexpr core::duration shortest_spread = 1ms,
 // Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
 
-// The owner of a key that was set so recently may yet ask the other nodes.
-constexpr core::duration longest_start = 64ms;
-
 constexpr std::size_t token_length = 32;
 
 std::optional<claim_id> claim_of(std::string_view reference)
@@ -41,6 +38,7 @@ std::optional<claim_id> claim_of(std::string_view reference)
 // By what is left of the queue node's key: it was handed off, or set a moment ago.
 bool may_change_hands(const claim& c, time_point now) noexcept
 {
+    constexpr core::duration longest_start = 64ms; // until its owner has asked the other nodes
     const core::duration left = c.queue.ticket->queue_node_held_until - now;
     return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_start);
 }
