@@ -137,9 +137,26 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
 {
     claim& c = claims_[id];
     c.keys[node].again = false;
-    nodes_.send(node, dialect_.common().confirm(c, by_text),
+    nodes_.send(node, dialect_.common().confirm(c, node, by_text),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
-    c.sent(node, now);
+    if (c.came_by_baton() != nullptr)
+        c.keys.sent(node, now + c.params.ttl); // the key is not asked for
+    else
+        c.sent(node, now);
+}
+
+void acquisition::confirm_all(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.round.begin_confirmation(c.keys.size());
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        c.keys[i].state = key::asked; // it may be there
+        if (nodes_.is_ready(i))
+            confirm(id, i, false, now);
+        else
+            c.round.record(i, vote::failed);
+    }
+    limit(id, now);
 }
 
 bool acquisition::say_again(std::size_t node, const request& r, time_point now)
@@ -163,6 +180,7 @@ bool acquisition::record(
         return false;
     if (a.said == vote::granted) {
         c.granted(node, asked);
+        c.note_end(now);
         nodes_.unfit().forget_stale(c.hash, node);
         nodes_.note_end(node, c.lock, true);
     } else {
@@ -265,7 +283,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 {
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
-    const bool open = c != nullptr && c->is_open();
+    const bool open = c != nullptr && c->wants_ballots();
     if (r.kind == request_kind::largest) {
         if (!open)
             return false;
@@ -298,7 +316,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 bool acquisition::lose_ballot(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->is_open())
+    if (c == nullptr || !c->wants_ballots())
         return false; // it is being deleted
     if (r.kind == request_kind::largest)
         --c->round.fence().registers_asked;

@@ -34,6 +34,8 @@ public:
     void forget(core::claim_id id) noexcept { asked_again_.erase(core::slot_index(id)); }
 
     // Asks a node for the key that it has handed off to us.
+    // Asks all nodes to confirm the keys of a lease that was given to us.
+    void confirm_all(core::claim_id id, core::time_point now);
     void confirm(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
 
     // Sends a request again with its script in full, if the claim is still open.

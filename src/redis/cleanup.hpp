@@ -28,6 +28,8 @@ public:
     // A node has answered. lose_answer(): no answer will come.
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     void lose_answer(std::size_t node, core::claim_id id);
+    // A node has answered that an entry of the claim is gone from its queue.
+    void on_left(std::size_t node, core::claim_id id);
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
@@ -38,6 +40,8 @@ public:
 
 private:
     bool opens_window(const claim& c, core::time_point now);
+    void leave(core::claim_id id, std::size_t node, core::time_point now);
+    void send_leave(core::claim_id id, std::size_t node, core::time_point now);
     void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void sent(claim& c, std::size_t node) noexcept;

@@ -10,6 +10,7 @@
 #include "redis/last_requests.hpp"
 #include "redis/node_observer.hpp"
 #include "redis/pool/node_pool.hpp"
+#include "redis/queue/batons.hpp"
 #include "redis/queue/fair_queue.hpp"
 #include "redis/queue/resource_hints.hpp"
 #include "redis/queue/waiter_probe.hpp"
@@ -30,13 +31,14 @@ struct collaborators {
           rounds(claims, pool, d),
           queue(claims, pool, d, hints, jitter),
           deletions(claims, pool, d, hints),
+          given(claims, pool, d, hints),
           probe(claims, pool, d.common()),
           kept(claims, pool, d, renewals_in_a_batch),
           watch(pool, d),
           observer(pool),
           redirected(claims),
           people(pool, d.names(), std::move(self)),
-          last(deletions, people)
+          last(deletions, given, people)
     {}
 
     node_pool& nodes;
@@ -46,6 +48,7 @@ struct collaborators {
     acquisition rounds;
     fair_queue queue;
     cleanup deletions;
+    batons given;
     waiter_probe probe;
     renewals kept;
     expiry_watch watch;

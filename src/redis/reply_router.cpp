@@ -33,6 +33,8 @@ void reply_router::on_push(std::size_t node, reply push, time_point now)
     if (!taken.empty())
         return life_.on_taken_away(taken, node, now);
     parts_.probe.notices().on_push(push);
+    if (const auto gift = parts_.queue.on_gift(node, push))
+        return life_.on_baton(gift->claim, node, gift->given, now);
     if (const auto id = parts_.queue.on_push(node, push, now))
         life_.on_turn(*id, node, now);
 }
@@ -50,8 +52,20 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return parts_.observer.look(node, now);
     case request_kind::remove:
     case request_kind::hand_off:
+        take_gift(node, r, answer, now);
         parts_.deletions.on_reply(node, r, answer, now);
         return life_.settle(r.reference, now);
+    case request_kind::give:
+        return ends_.on_given(node, r, answer, now);
+    case request_kind::leave:
+        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        parts_.deletions.on_left(node, r.reference);
+        return life_.settle(r.reference, now);
+    case request_kind::enqueue:
+        if (take_gift(node, r, answer, now))
+            return;
+        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        return parts_.observer.look(node, now);
     case request_kind::renew:
         for (const claim_id each : parts_.kept.on_renewed(node, r, answer, now))
             life_.report(each, now);
@@ -94,10 +108,18 @@ void reply_router::on_key_answer(std::size_t node, const request& r, reply answe
         parts_.nodes.fail(node, now);
 }
 
+bool reply_router::take_gift(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const auto gift = parts_.queue.gift_in_answer(node, r, answer);
+    if (gift)
+        life_.on_baton(gift->claim, node, gift->given, now);
+    return gift.has_value();
+}
+
 void reply_router::on_repaired(std::size_t node, claim_id id, vote v)
 {
     if (parts_.kept.on_repaired(node, id, v))
-        life_.on_repaired(id);
+        ends_.on_repaired(id);
 }
 
 void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
@@ -132,6 +154,8 @@ bool reply_router::say_again(std::size_t node, const request& r, time_point now)
         return parts_.kept.say_again(node, r, now);
     case request_kind::enqueue:
         return parts_.queue.say_again(node, r, now);
+    case request_kind::give:
+        return parts_.given.say_again(node, r, now);
     case request_kind::remove:
     case request_kind::hand_off:
         return parts_.deletions.say_again(node, r, now);
@@ -165,11 +189,24 @@ void reply_router::on_sent_late(std::size_t node, const request& r, time_point n
     }
 }
 
+void reply_router::stray(claim_id id) noexcept
+{
+    if (claim* const c = parts_.claims.find(id))
+        c->stray();
+}
+
 void reply_router::on_orphaned(std::size_t node, const request& r, time_point now)
 {
     const claim_id id = r.reference;
+    if (r.kind == request_kind::acquire || r.kind == request_kind::confirm ||
+        r.kind == request_kind::repair)
+        stray(id);
     switch (r.kind) {
+    case request_kind::give:
+        return ends_.on_gift_lost(id, now);
     case request_kind::renew:
+        for (const claim_id each : parts_.kept.claims_of(r))
+            stray(each);
         return parts_.kept.end(node, id);
     case request_kind::repair:
         return on_repaired(node, id, vote::unknown);
@@ -187,6 +224,7 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
         if (parts_.rounds.lose_ballot(node, r, now))
             life_.on_ballot(id, now);
         return;
+    case request_kind::leave:
     case request_kind::remove:
     case request_kind::hand_off:
         parts_.deletions.lose_answer(node, id);

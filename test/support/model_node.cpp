@@ -24,6 +24,7 @@ std::string name_of_script(std::string_view text)
     return is(redis::release_script)   ? "DELETE"
            : is(redis::pass_on_script) ? "PASS"
            : is(redis::enqueue_script) ? "ENQUEUE"
+           : is(redis::baton_script)   ? "GIVE"
            : is(redis::join_script)    ? "JOIN"
            : is(redis::owner_script)   ? "OWNER"
                                        : "RENEW";

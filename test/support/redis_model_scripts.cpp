@@ -19,7 +19,7 @@ void redis_model::interpreter::learn_known()
 {
     for (const redis::script& s :
         {redis::release_script, redis::renew_script, redis::pass_on_script, redis::enqueue_script,
-            redis::join_script, redis::owner_script, redis::open_script})
+            redis::join_script, redis::owner_script, redis::open_script, redis::baton_script})
         learn(s.text, s.digest);
     // From the Redis manual. Other libraries use it for their locks. It fails where our script
     // replies "not ours".

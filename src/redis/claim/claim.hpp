@@ -5,6 +5,7 @@
 #include "redis/claim/node_keys.hpp"
 #include "redis/claim/queue_place.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -45,7 +46,7 @@ public:
     // Our key was found missing: the node no longer counts, whatever it grants later.
     void missing(std::size_t node) noexcept;
     // A renewal that was queued at `asked` was confirmed.
-    void renewed(std::size_t node, core::time_point asked) noexcept;
+    void renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept;
 
     // Transfers it to another holder in this process. In fenced mode, returns the holder's token.
     // Precondition: round.can_transfer().
@@ -53,6 +54,52 @@ public:
     {
         tag = new_tag;
         return round.transfer();
+    }
+
+    // An answer has come to a request that has set or renewed a key.
+    void note_end(core::time_point now) noexcept;
+    // No answer will come to a request about the key.
+    void stray() noexcept
+    {
+        if (queue.ticket)
+            queue.ticket->strayed = true;
+    }
+    // The lease of another client is ours since a node has given us its baton. Precondition: the
+    // claim waits in a queue.
+    void take_over(std::size_t node, const baton& given, core::time_point now);
+    // The lease belongs to another client: nothing of the keys is ours.
+    void relinquish() noexcept;
+    const custody* came_by_baton() const noexcept
+    {
+        return queue.ticket && queue.ticket->baton ? &*queue.ticket->baton : nullptr;
+    }
+    // The token of its entries in queues.
+    const core::owner_token& place() const noexcept
+    {
+        const custody* const b = came_by_baton();
+        return b != nullptr ? b->place : token;
+    }
+    // The value of its key at a node.
+    std::string_view value_at(std::size_t node) const noexcept
+    {
+        const custody* const b = came_by_baton();
+        return b != nullptr && b->node == node ? std::string_view(b->value) : token.view();
+    }
+    // When its release ends at the latest, if it has been in a queue.
+    void release_by(core::time_point end) noexcept
+    {
+        if (queue.ticket)
+            queue.ticket->release_ends = end;
+    }
+    // How the release by a baton stands.
+    queue_ticket::passing gives() const noexcept
+    {
+        return queue.ticket ? queue.ticket->gives : queue_ticket::passing::no;
+    }
+    // The node that was asked to give it, or max_nodes.
+    std::size_t gave_at() const noexcept
+    {
+        return queue.ticket ? queue.ticket->gave_at : max_nodes;
     }
 
     // A validity, as it is reported.
@@ -64,6 +111,12 @@ public:
     bool is_open() const noexcept
     {
         return stage == claim_stage::asking || stage == claim_stage::held;
+    }
+
+    // The same for the answers of registers: they also tell whether a lease can be given.
+    bool wants_ballots() const noexcept
+    {
+        return is_open() || gives() == queue_ticket::passing::waits;
     }
 
     std::string lock; // the name of its key: in plain mode the resource

@@ -57,7 +57,10 @@ fenced_dialect::fenced_dialect(std::string channel, const fence_settings& settin
 std::optional<std::uint64_t> fenced_dialect::token_of(claim& c)
 {
     c.round.ballots().publish();
-    return c.round.ballots().published() * tokens_in_ballot;
+    const std::uint64_t ballot = c.round.ballots().published();
+    std::uint64_t& used = used_[c.hash % remembered];
+    used = std::max(used, ballot); // it may be another client's
+    return ballot * tokens_in_ballot + c.round.fence().passed;
 }
 
 // The quarantine of a restarted node begins now, not when the first lock is wanted. And a client

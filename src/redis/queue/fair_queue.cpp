@@ -97,6 +97,7 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
     c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
     c.queue.asked();
+    c.queue.ticket->entered = std::min(c.queue.ticket->entered, now);
     c.keys.stays(now + std::max(c.params.ttl, queue_ttl));
     claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
@@ -164,6 +165,8 @@ fair_queue::outcome fair_queue::on_enqueued(
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
     const place_answer a = read_place_answer(answer);
+    if (a.said == meaning::broken && answer.front().kind == resp::value_kind::blob_string)
+        return {}; // a gift
     if (a.said == meaning::broken) {
         nodes_.fail(node, now); // this chooses another queue node
         return {};
@@ -171,9 +174,11 @@ fair_queue::outcome fair_queue::on_enqueued(
     // Once it is our turn, or the claim is given up, only later answers count.
     if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
+    c->queue.ticket->answered_in = now - r.sent;
     switch (a.said) {
     case meaning::granted:
-        return take_turn(id, r.sent);
+        c->note_end(now);
+        return take_turn(id, r.sent, now);
     case meaning::waits:
         return wait(id, a.left, now);
     case meaning::window:
@@ -185,11 +190,11 @@ fair_queue::outcome fair_queue::on_enqueued(
 }
 
 // The queue node has granted the request that was sent at `asked`.
-fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked)
+fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked, time_point now)
 {
     claim& c = claims_[id];
     if (!c.queue.has_waited)
-        hints_.note_free(c.hash);
+        hints_.note_free(c.hash, now);
     c.sent(c.queue.node, asked);
     c.keys.answered(c.queue.node);
     c.granted(c.queue.node, asked);
@@ -293,9 +298,44 @@ std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_
         return std::nullopt;
     const auto id = claim_of(message.substr(token_length));
     const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->keys[node].queued || c->token.view() != message.substr(0, token_length))
+    if (c == nullptr || !c->keys[node].queued ||
+        c->place().view() != message.substr(0, token_length))
         return std::nullopt;
     return id;
+}
+
+std::optional<fair_queue::gift> fair_queue::on_gift(std::size_t node, reply push)
+{
+    constexpr std::size_t entry = token_length + reference_length;
+    if (push.size() != 4 || push[1].text != "message" || push[3].text.size() <= entry)
+        return std::nullopt;
+    const std::string_view message = push[3].text;
+    const auto id = claim_of(message.substr(token_length, reference_length));
+    const claim* const c = id ? claims_.find(*id) : nullptr;
+    if (c == nullptr || c->place().view() != message.substr(0, token_length))
+        return std::nullopt;
+    return accept(node, *id, message.substr(entry));
+}
+
+std::optional<fair_queue::gift> fair_queue::gift_in_answer(
+    std::size_t node, const request& r, reply answer)
+{
+    if (answer.front().kind != resp::value_kind::blob_string ||
+        claims_.find(r.reference) == nullptr)
+        return std::nullopt;
+    return accept(node, r.reference, answer.front().text);
+}
+
+// A lease that the claim has now, or has had, is not given to it again.
+std::optional<fair_queue::gift> fair_queue::accept(
+    std::size_t node, claim_id id, std::string_view text) const
+{
+    const auto given = read_baton(text);
+    const claim* const c = claims_.find(id);
+    if (!given || given->fence.has_value() != c->round.is_fenced() || !c->keys[node].queued ||
+        c->token.view() == given->token.view())
+        return std::nullopt;
+    return gift{.claim = id, .given = *given};
 }
 
 void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)

@@ -58,6 +58,14 @@ public:
 
     // A push: returns the claim whose turn it may be, if the push is about a turn.
     std::optional<core::claim_id> on_push(std::size_t node, reply push, core::time_point now);
+    // A push that gives a claim the lease of another client; or the answer of a script of the
+    // queue, which says that it had. Each counts once.
+    struct gift {
+        core::claim_id claim = 0;
+        baton given{};
+    };
+    std::optional<gift> on_gift(std::size_t node, reply push);
+    std::optional<gift> gift_in_answer(std::size_t node, const request& r, reply answer);
     // The node has handed its key off to a waiting claim.
     void note_turn(core::claim_id id, std::size_t node, core::time_point now);
 
@@ -74,6 +82,7 @@ public:
     }
 
 private:
+    std::optional<gift> accept(std::size_t node, core::claim_id id, std::string_view text) const;
     outcome on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
     outcome on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     std::optional<core::claim_id> claim_of_turn(std::size_t node, std::string_view message);
@@ -84,7 +93,7 @@ private:
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
     outcome stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
-    outcome take_turn(core::claim_id id, core::time_point asked);
+    outcome take_turn(core::claim_id id, core::time_point asked, core::time_point now);
     outcome judge_owners(core::claim_id id, core::time_point now);
     void distrust_minority(const claim& c, const owner_survey& owners, core::time_point now);
     void send(std::size_t node, std::string_view command, request_kind kind, core::claim_id id,

@@ -80,8 +80,8 @@ holdfast_control(fenced_outruns_the_clock "ballots go by half a second at a time
 
 holdfast_control(fenced_tokens_overlap "a token is the ballot plus a place, so that tokens of two ballots overlap"
     EDIT src/redis/dialect/fenced_dialect.cpp
-        "c.round.ballots().published() * tokens_in_ballot"
-        "c.round.ballots().published()"
+        "return ballot * tokens_in_ballot"
+        "return ballot"
     EDIT src/redis/claim/claim_round.cpp
         "fence_->round.published() * tokens_in_ballot"
         "fence_->round.published()"
