@@ -195,7 +195,8 @@ bool acquisition::record(
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
-    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !c.is_open())
+    const bool open = c.wants_answers();
+    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !open)
         return false;
     c.keys.answered(node);
     c.missing(node);
@@ -283,7 +284,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 {
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
-    const bool open = c != nullptr && c->wants_ballots();
+    const bool open = c != nullptr && c->wants_answers();
     if (r.kind == request_kind::largest) {
         if (!open)
             return false;
@@ -316,7 +317,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 bool acquisition::lose_ballot(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->wants_ballots())
+    if (c == nullptr || !c->wants_answers())
         return false; // it is being deleted
     if (r.kind == request_kind::largest)
         --c->round.fence().registers_asked;

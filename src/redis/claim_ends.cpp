@@ -165,13 +165,6 @@ void claim_ends::clean(claim_id id, time_point now)
     }
 }
 
-void claim_ends::on_repaired(claim_id id)
-{
-    const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && !c.keys.may_hold_any())
-        forget(id);
-}
-
 void claim_ends::forget(claim_id id)
 {
     claims_.do_not_wake(id);

@@ -32,8 +32,6 @@ public:
     // The answer of a node that was to give the lease of a claim; or no answer will come.
     void on_given(std::size_t node, const request& r, reply answer, core::time_point now);
     void on_gift_lost(core::claim_id id, core::time_point now);
-    // A node has answered a repair, or will not.
-    void on_repaired(core::claim_id id);
 
     // The node has handed its key off, or given a lease, to a claim that has no use for it.
     void discard_turn(core::claim_id of, std::size_t node, core::time_point now);

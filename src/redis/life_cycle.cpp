@@ -280,6 +280,14 @@ void life_cycle::on_down(std::size_t node, time_point now)
     });
 }
 
+void life_cycle::on_renewed(claim_id id, time_point now)
+{
+    if (claims_[id].stage == stage::held)
+        report(id, now);
+    else
+        settle(id, now);
+}
+
 // If much of its time is over, all nodes are asked before the lease counts.
 void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, time_point now)
 {

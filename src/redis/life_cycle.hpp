@@ -48,6 +48,8 @@ public:
         claim& c, std::size_t node, const request& r, const key_answer& a, core::time_point now);
     // An answer about ballots was recorded. The claim may be gone.
     void on_ballot(core::claim_id id, core::time_point now);
+    // A node has answered a renewal, and that counts.
+    void on_renewed(core::claim_id id, core::time_point now);
     // A node says that it has handed its key off to the claim.
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
     // A node says that it has given the claim the lease of another client.

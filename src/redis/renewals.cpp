@@ -89,7 +89,7 @@ std::span<const claim_id> renewals::on_renewed(
     const bool usable = v.kind == resp::value_kind::array && v.count == asked.size();
     for (std::size_t k = 0; usable && k < asked.size(); ++k) {
         claim* const c = claims_.find(asked[k]);
-        if (c == nullptr || c->stage != claim_stage::held)
+        if (c == nullptr || !c->is_kept())
             continue;
         if (answer[k + 1].integer == 1)
             c->renewed(node, r.sent, now);

@@ -68,11 +68,11 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return parts_.observer.look(node, now);
     case request_kind::renew:
         for (const claim_id each : parts_.kept.on_renewed(node, r, answer, now))
-            life_.report(each, now);
+            life_.on_renewed(each, now);
         return;
     case request_kind::repair: {
         const vote v = vote_of(answer);
-        on_repaired(node, r.reference, v);
+        on_repaired(node, r.reference, v, now);
         if (v == vote::unknown)
             parts_.nodes.fail(node, now);
         return;
@@ -116,10 +116,10 @@ bool reply_router::take_gift(std::size_t node, const request& r, reply answer, t
     return gift.has_value();
 }
 
-void reply_router::on_repaired(std::size_t node, claim_id id, vote v)
+void reply_router::on_repaired(std::size_t node, claim_id id, vote v, time_point now)
 {
     if (parts_.kept.on_repaired(node, id, v))
-        ends_.on_repaired(id);
+        life_.settle(id, now);
 }
 
 void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
@@ -209,7 +209,7 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
             stray(each);
         return parts_.kept.end(node, id);
     case request_kind::repair:
-        return on_repaired(node, id, vote::unknown);
+        return on_repaired(node, id, vote::unknown, now);
     case request_kind::type:
     case request_kind::time_left:
         return parts_.watch.lose_answer(id);

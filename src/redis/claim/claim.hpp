@@ -113,10 +113,15 @@ public:
         return stage == claim_stage::asking || stage == claim_stage::held;
     }
 
-    // The same for the answers of registers: they also tell whether a lease can be given.
-    bool wants_ballots() const noexcept
+    // Whether answers about its keys still count: it is held, or may yet be given as it is.
+    bool is_kept() const noexcept
     {
-        return is_open() || gives() == queue_ticket::passing::waits;
+        return stage == claim_stage::held || gives() == queue_ticket::passing::waits;
+    }
+    // Whether an answer to a request of its round counts for one of these.
+    bool wants_answers() const noexcept
+    {
+        return stage == claim_stage::asking || is_kept();
     }
 
     std::string lock; // the name of its key: in plain mode the resource
