@@ -165,9 +165,8 @@ fair_queue::outcome fair_queue::on_enqueued(
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
     const place_answer a = read_place_answer(answer);
-    if (a.said == meaning::broken && answer.front().kind == resp::value_kind::blob_string)
-        return {}; // a gift
-    if (a.said == meaning::broken) {
+    const bool is_gift = answer.front().kind == resp::value_kind::blob_string;
+    if (a.said == meaning::broken && !is_gift) {
         nodes_.fail(node, now); // this chooses another queue node
         return {};
     }
@@ -183,6 +182,8 @@ fair_queue::outcome fair_queue::on_enqueued(
         return wait(id, a.left, now);
     case meaning::window:
         return stay_out(id, a.left, now);
+    case meaning::broken:
+        return wait_without_place(id); // the gift cannot be used
     default:
         nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return change_node(id, now);
@@ -231,6 +232,15 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
     o.claim = id;
     o.began_to_wait = began;
     return o;
+}
+
+// Until it asks for another place.
+fair_queue::outcome fair_queue::wait_without_place(claim_id id)
+{
+    claim& c = claims_[id];
+    const bool began = c.queue.waits();
+    claims_.wake_at(id, c.queue.ticket->asks_again_at);
+    return {.began_to_wait = began, .claim = id};
 }
 
 // The key is free, but left to polling clients for that much longer.
