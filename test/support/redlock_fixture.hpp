@@ -18,7 +18,7 @@ namespace holdfast::test {
 template <class Node>
 struct redlock_fixture {
     explicit redlock_fixture(std::size_t count, std::optional<core::duration> node_timeout,
-        const std::optional<redis::fence_settings>& fence = {})
+        const std::optional<redis::fence_settings>& fence = {}, const redis::deployment& used = {})
     {
         std::vector<redis::node_settings> settings(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +36,8 @@ struct redlock_fixture {
                 .max_requests = 1000,
                 .max_bytes = 1024 * 1024};
         }
-        core = std::make_unique<redis::redlock_core>(std::move(settings), node_timeout, 1, fence);
+        core = std::make_unique<redis::redlock_core>(
+            std::move(settings), node_timeout, 1, fence, used);
     }
 
     // Serves all nodes until nothing more happens at this moment.
