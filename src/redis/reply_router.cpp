@@ -5,6 +5,26 @@ namespace holdfast::redis {
 using core::claim_id;
 using core::time_point;
 
+namespace {
+
+// Whether such a request may set the key of a claim, or leave a place to which the key is handed
+// off.
+constexpr bool may_set_key(request_kind kind) noexcept
+{
+    switch (kind) {
+    case request_kind::acquire:
+    case request_kind::confirm:
+    case request_kind::repair:
+    case request_kind::enqueue:
+    case request_kind::join:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
 std::string reply_router::admit(std::size_t node)
 {
     const std::string other = parts_.nodes.duplicate_of(node);
@@ -198,8 +218,7 @@ void reply_router::stray(claim_id id) noexcept
 void reply_router::on_orphaned(std::size_t node, const request& r, time_point now)
 {
     const claim_id id = r.reference;
-    if (r.kind == request_kind::acquire || r.kind == request_kind::confirm ||
-        r.kind == request_kind::repair)
+    if (may_set_key(r.kind))
         stray(id);
     switch (r.kind) {
     case request_kind::give:
