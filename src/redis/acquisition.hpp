@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-// Opens the rounds of attempts, records their votes, and judges them. Asks nodes again that refuse
+// Opens the rounds of attempts, and records their votes. Asks nodes again that refuse
 // although the queue node has handed off its key. In fenced mode, sends a ballot behind each
 // request for a key, and larger ones if a majority needs them.
 class acquisition {
@@ -34,9 +34,9 @@ public:
     void forget(core::claim_id id) noexcept { asked_again_.erase(core::slot_index(id)); }
 
     // Asks a node for the key that it has handed off to us.
+    void confirm(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     // Asks all nodes to confirm the keys of a lease that was given to us.
     void confirm_all(core::claim_id id, core::time_point now);
-    void confirm(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
 
     // Sends a request again with its script in full, if the claim is still open.
     bool say_again(std::size_t node, const request& r, core::time_point now);
@@ -57,18 +57,6 @@ public:
 
     // The round has timed out: a silent node has no vote.
     void time_out(core::claim_id id);
-
-    // The result of the votes of an attempt.
-    struct outcome {
-        enum class kind : std::uint8_t { open, granted, refused };
-        kind is = kind::open;
-        errc reason{};
-        bool transient = false; // the reason goes away with time
-        core::time_point valid_until{};
-    };
-    outcome judge(core::claim_id id, core::time_point now) const;
-    // Why it has no majority, if it were given up now.
-    outcome why_unreachable(const claim& c) const noexcept;
 
     // Asks again those nodes of the next claim that are due to be asked again. Returns that claim.
     std::optional<core::claim_id> ask_again(core::time_point now);

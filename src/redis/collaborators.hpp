@@ -13,6 +13,7 @@
 #include "redis/queue/batons.hpp"
 #include "redis/queue/fair_queue.hpp"
 #include "redis/queue/resource_hints.hpp"
+#include "redis/queue/waiter_messages.hpp"
 #include "redis/queue/waiter_probe.hpp"
 #include "redis/redirected_claims.hpp"
 #include "redis/renewals.hpp"
@@ -30,6 +31,7 @@ struct collaborators {
           mode(d),
           rounds(claims, pool, d),
           queue(claims, pool, d, hints, jitter),
+          messages(claims),
           deletions(claims, pool, d, hints),
           given(claims, pool, d, hints),
           probe(claims, pool, d.common()),
@@ -47,6 +49,7 @@ struct collaborators {
     resource_hints hints;
     acquisition rounds;
     fair_queue queue;
+    waiter_messages messages;
     cleanup deletions;
     batons given;
     waiter_probe probe;

@@ -1,5 +1,6 @@
 #include "redis/life_cycle.hpp"
 
+#include "redis/claim/attempt_outcome.hpp"
 #include "redis/node/scripts.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ errc life_cycle::pending_error(claim_id id) const noexcept
     assert(c != nullptr);
     if (c->stage == stage::queued || c->round.votes().judge_now() == verdict::contended)
         return errc::contended;
-    return parts_.rounds.why_unreachable(*c).reason;
+    return why_unreachable(*c).reason;
 }
 
 claim_id life_cycle::adopt(std::uint64_t tag, std::string_view resource,
@@ -112,8 +113,8 @@ void life_cycle::settle(claim_id id, time_point now)
 // The attempt ends as soon as its votes allow.
 void life_cycle::settle_attempt(claim_id id, time_point now)
 {
-    using kind = acquisition::outcome::kind;
-    const acquisition::outcome o = parts_.rounds.judge(id, now);
+    using kind = attempt_outcome::kind;
+    const attempt_outcome o = judge_attempt(claims_[id], now);
     if (o.is == kind::granted)
         grant(id, o.valid_until);
     else if (o.is == kind::refused)

@@ -53,9 +53,10 @@ void reply_router::on_push(std::size_t node, reply push, time_point now)
     if (!taken.empty())
         return life_.on_taken_away(taken, node, now);
     parts_.probe.notices().on_push(push);
-    if (const auto gift = parts_.queue.on_gift(node, push))
-        return life_.on_baton(gift->claim, node, gift->given, now);
-    if (const auto id = parts_.queue.on_push(node, push, now))
+    parts_.queue.on_tracking(node, push, now);
+    if (const auto gift = parts_.messages.gift_in_push(node, push))
+        life_.on_baton(gift->claim, node, gift->given, now);
+    else if (const auto id = parts_.messages.turn_in_push(node, push))
         life_.on_turn(*id, node, now);
 }
 
@@ -130,7 +131,7 @@ void reply_router::on_key_answer(std::size_t node, const request& r, reply answe
 
 bool reply_router::take_gift(std::size_t node, const request& r, reply answer, time_point now)
 {
-    const auto gift = parts_.queue.gift_in_answer(node, r, answer);
+    const auto gift = parts_.messages.gift_in_answer(node, r, answer);
     if (gift)
         life_.on_baton(gift->claim, node, gift->given, now);
     return gift.has_value();

@@ -119,10 +119,7 @@ public:
         return stage == claim_stage::held || gives() == queue_ticket::passing::waits;
     }
     // Whether an answer to a request of its round counts for one of these.
-    bool wants_answers() const noexcept
-    {
-        return stage == claim_stage::asking || is_kept();
-    }
+    bool wants_answers() const noexcept { return stage == claim_stage::asking || is_kept(); }
 
     std::string lock; // the name of its key: in plain mode the resource
     core::owner_token token{};

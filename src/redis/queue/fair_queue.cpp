@@ -3,7 +3,6 @@
 #include "redis/node/scripts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace holdfast::redis {
@@ -22,18 +21,6 @@ constexpr core::duration shortest_spread = 1ms,
 
 // Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
-
-constexpr std::size_t token_length = 32;
-
-std::optional<claim_id> claim_of(std::string_view reference)
-{
-    claim_id id = 0;
-    const auto [end, ec] =
-        std::from_chars(reference.data(), reference.data() + reference.size(), id, 16);
-    if (ec != std::errc() || end != reference.data() + reference.size())
-        return std::nullopt;
-    return id;
-}
 
 // By what is left of the queue node's key: it was handed off, or set a moment ago.
 bool may_change_hands(const claim& c, time_point now) noexcept
@@ -293,59 +280,10 @@ fair_queue::outcome fair_queue::change_node(claim_id id, time_point now)
     return {};
 }
 
-std::optional<claim_id> fair_queue::on_push(std::size_t node, reply push, time_point now)
+void fair_queue::on_tracking(std::size_t node, reply push, time_point now)
 {
-    if (push.size() == 4 && push[1].text == "message")
-        return claim_of_turn(node, push[3].text);
     for (const claim_id each : tracking_.changed_by(push))
         on_changed(node, each, now);
-    return std::nullopt;
-}
-
-std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_view message)
-{
-    if (message.size() != token_length + reference_length)
-        return std::nullopt;
-    const auto id = claim_of(message.substr(token_length));
-    const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->keys[node].queued ||
-        c->place().view() != message.substr(0, token_length))
-        return std::nullopt;
-    return id;
-}
-
-std::optional<fair_queue::gift> fair_queue::on_gift(std::size_t node, reply push)
-{
-    constexpr std::size_t entry = token_length + reference_length;
-    if (push.size() != 4 || push[1].text != "message" || push[3].text.size() <= entry)
-        return std::nullopt;
-    const std::string_view message = push[3].text;
-    const auto id = claim_of(message.substr(token_length, reference_length));
-    const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || c->place().view() != message.substr(0, token_length))
-        return std::nullopt;
-    return accept(node, *id, message.substr(entry));
-}
-
-std::optional<fair_queue::gift> fair_queue::gift_in_answer(
-    std::size_t node, const request& r, reply answer)
-{
-    if (answer.front().kind != resp::value_kind::blob_string ||
-        claims_.find(r.reference) == nullptr)
-        return std::nullopt;
-    return accept(node, r.reference, answer.front().text);
-}
-
-// A lease that the claim has now, or has had, is not given to it again.
-std::optional<fair_queue::gift> fair_queue::accept(
-    std::size_t node, claim_id id, std::string_view text) const
-{
-    const auto given = read_baton(text);
-    const claim* const c = claims_.find(id);
-    if (!given || given->fence.has_value() != c->round.is_fenced() || !c->keys[node].queued ||
-        c->token.view() == given->token.view())
-        return std::nullopt;
-    return gift{.claim = id, .given = *given};
 }
 
 void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)

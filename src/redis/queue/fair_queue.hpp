@@ -8,7 +8,6 @@
 #include "redis/queue/key_tracking.hpp"
 #include "redis/queue/resource_hints.hpp"
 
-#include <optional>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -56,16 +55,8 @@ public:
     // Its queue node can no longer be used.
     outcome change_node(core::claim_id id, core::time_point now);
 
-    // A push: returns the claim whose turn it may be, if the push is about a turn.
-    std::optional<core::claim_id> on_push(std::size_t node, reply push, core::time_point now);
-    // A push that gives a claim the lease of another client; or the answer of a script of the
-    // queue, which says that it had. Each counts once.
-    struct gift {
-        core::claim_id claim = 0;
-        baton given{};
-    };
-    std::optional<gift> on_gift(std::size_t node, reply push);
-    std::optional<gift> gift_in_answer(std::size_t node, const request& r, reply answer);
+    // A push about a tracked key. Others are ignored.
+    void on_tracking(std::size_t node, reply push, core::time_point now);
     // The node has handed its key off to a waiting claim.
     void note_turn(core::claim_id id, std::size_t node, core::time_point now);
 
@@ -82,10 +73,8 @@ public:
     }
 
 private:
-    std::optional<gift> accept(std::size_t node, core::claim_id id, std::string_view text) const;
     outcome on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
     outcome on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
-    std::optional<core::claim_id> claim_of_turn(std::size_t node, std::string_view message);
     void on_changed(std::size_t node, core::claim_id id, core::time_point now);
 
     void enter(claim& c, std::size_t queue_node, core::time_point now);

@@ -1,4 +1,4 @@
-#include "redis/queue/baton.hpp"
+#include "redis/claim/baton.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -212,36 +212,6 @@ BOOST_AUTO_TEST_CASE(a_waiter_returns_to_the_queue_node_after_a_moment)
     BOOST_TEST(std::count(there.begin(), there.end(), "ENQUEUE A") >= 1);
 }
 
-// Its owner is about to ask the other nodes.
-BOOST_AUTO_TEST_CASE(a_key_that_was_set_a_moment_ago_is_no_stale_one)
-{
-    leave_key(a, 10s);
-    terms.queue = queueing::now;
-    ask(8, 'y');
-    pass(25ms);
-    BOOST_TEST(asked("SET A") == 0u);
-    BOOST_TEST(events() == "");
-}
-
-// That moment may have been too short: then the others wait at the queue node, and nobody hands off
-// where this client waits.
-BOOST_AUTO_TEST_CASE(a_waiter_returns_to_the_queue_node_after_a_moment)
-{
-    leave_key(a);
-    terms.queue = queueing::now;
-    ask(8, 'y');
-    // All nodes but the queue node have another holder by now.
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (i != a)
-            reply(i, {"SET", "A", other, "PX", "10000"});
-    }
-    pass(5ms);
-    log();
-    pass(150ms);
-    BOOST_TEST(asked("ENQUEUE A") >= 1u);
-    BOOST_TEST(has_queue(a));
-}
-
 // The holder is not the owner at the queue node: it will hand the resource off where its own key
 // is.
 BOOST_AUTO_TEST_CASE(a_holder_without_the_queue_node)
