@@ -169,9 +169,9 @@ bool acquisition::say_again(std::size_t node, const request& r, time_point now)
     return true;
 }
 
-bool acquisition::record(
-    std::size_t node, claim_id id, const key_answer& a, time_point asked, time_point now)
+bool acquisition::record(std::size_t node, const request& r, const key_answer& a, time_point now)
 {
+    const claim_id id = r.reference;
     claim& c = claims_[id];
     c.keys.answered(node);
     if (a.said != vote::granted && (c.keys[node].state == key::ours || c.round.has_key(node)))
@@ -179,10 +179,12 @@ bool acquisition::record(
     if (a.said == vote::refused && (c.keys[node].open != 0 || asks_again(node, id, now)))
         return false;
     if (a.said == vote::granted) {
-        c.granted(node, asked);
+        c.granted(node, r.sent);
         c.note_end(now);
         nodes_.unfit().forget_stale(c.hash, node);
         nodes_.note_end(node, c.lock, true);
+    } else if (a.said == vote::failed && r.kind == request_kind::confirm) {
+        c.not_confirmed(node, a.why);
     } else {
         c.not_granted(node, a.said, a.why);
     }

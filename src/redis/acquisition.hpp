@@ -42,8 +42,7 @@ public:
     bool say_again(std::size_t node, const request& r, core::time_point now);
 
     // Records a vote. False if it changes nothing, or if a request that is still open will decide.
-    bool record(std::size_t node, core::claim_id id, const key_answer& a, core::time_point asked,
-        core::time_point now);
+    bool record(std::size_t node, const request& r, const key_answer& a, core::time_point now);
     // A node has no key of ours to confirm. If it had granted the key, the key has been lost since.
     // True if that is so; then it is recorded.
     bool finds_missing(std::size_t node, core::claim_id id);

@@ -176,7 +176,7 @@ void life_cycle::on_key_answer(
             return c.stage == stage::held ? report(id, now) : settle(id, now);
         }
     }
-    if (!parts_.rounds.record(node, id, a, r.sent, now))
+    if (!parts_.rounds.record(node, r, a, now))
         return;
     parts_.observer.voted(c.tag, node, a.said, a.why, now);
     if (a.said == vote::refused)

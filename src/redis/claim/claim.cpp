@@ -46,6 +46,13 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
         keys[node].state = key::absent;
 }
 
+void claim::not_confirmed(std::size_t node, errc why) noexcept
+{
+    keys[node].again = false;
+    keys[node].trouble = static_cast<std::uint8_t>(why);
+    round.record(node, vote::failed);
+}
+
 // In plain mode it proves the grant, too, whose own answer was lost. It does not prove a token.
 void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
 {

@@ -41,6 +41,8 @@ public:
     // has neither granted nor refused, if known.
     void granted(std::size_t node, core::time_point asked);
     void not_granted(std::size_t node, vote v, errc why = {}) noexcept;
+    // A node cannot say whether it has the key that it was to confirm: it may have it.
+    void not_confirmed(std::size_t node, errc why) noexcept;
     // In fenced mode, after a change of the ballots: only nodes that count are `ours`.
     void weigh() noexcept;
     // Our key was found missing: the node no longer counts, whatever it grants later.

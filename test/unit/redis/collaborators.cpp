@@ -29,7 +29,7 @@ struct round_fixture : collaborator_fixture {
     round_fixture()
     {
         handle = [this](std::size_t node, const request& r, reply answer) {
-            rounds.record(node, r.reference, read_key_answer(r, answer), r.sent, now);
+            rounds.record(node, r, read_key_answer(r, answer), now);
         };
     }
 

@@ -123,6 +123,25 @@ BOOST_AUTO_TEST_CASE(the_lag_after_confirmations)
     BOOST_TEST(told() == text_of('n') + reference + text_of('o') + "1000 20\r\n");
 }
 
+// Such a node may have the key: it is not set again, but renewed, and deleted in the end.
+BOOST_AUTO_TEST_CASE(a_node_that_cannot_confirm_the_key)
+{
+    const auto id = wait(600ms);
+    nodes[b].errors["RENEW"] = "MISCONF no snapshots";
+    others_give();
+    run();
+    BOOST_TEST(events().starts_with("8 granted"));
+    nodes[b].errors.clear();
+    requests();
+    renew(id);
+    BOOST_TEST(requests() == "a: RENEW A; b: RENEW A; c: RENEW A");
+    pass(100ms);
+    BOOST_TEST(requests() == "");
+    release(id);
+    BOOST_TEST(events().ends_with("8 released"));
+    BOOST_TEST(owners() == "---");
+}
+
 // The holder before has set the key for longer than our own ttl. A renewal that the queue node does
 // not get leaves it so, while the others end much earlier.
 BOOST_AUTO_TEST_CASE(the_lag_after_a_renewal_without_the_queue_node)
