@@ -39,15 +39,16 @@ void admission::unanswered(
 {
     --under_way_;
     asked = std::min(asked, now);
-    const duration limit = long_delay(node_timeout);
-    if (now - asked > limit + limit / 2)
+    // An attempt with a short node timeout may fail for distance alone, which tells nothing about
+    // the load. The distance is at most the shortest delay; in a crowd from the first moment on, it
+    // is much less.
+    const duration limit = node_timeout / small_part;
+    if (now - asked > std::max(limit + limit / 2, delays_.shortest()))
         shrink(asked, strong_decrease, now);
     if (++failures_ >= failures_before_pause)
         closed_until_ = std::max(closed_until_, now + pause);
 }
 
-// The shortest delay counts because an attempt with a short node timeout may fail for distance
-// alone, which tells nothing about the load.
 duration admission::long_delay(duration node_timeout) const noexcept
 {
     return std::max(node_timeout / small_part, near_shortest * delays_.shortest());

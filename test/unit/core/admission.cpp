@@ -170,6 +170,20 @@ BOOST_AUTO_TEST_CASE(only_slow_failures_shrink_the_bound)
     BOOST_TEST(gate.bound() == admission::first / 2);
 }
 
+// The first attempts were as many as the bound allows, so no answer was quick. The shortest delay
+// is no distance then. Found by the simulator: such a process repeated its attempts for ever.
+BOOST_AUTO_TEST_CASE(failures_in_a_crowd_from_the_first_moment_shrink_the_bound)
+{
+    rounds(1, 400ms);
+    fill();
+    const std::size_t before = gate.bound();
+    const time_point asked = now;
+    now += node_timeout;
+    for (std::size_t n = gate.under_way(); n != 0; --n)
+        gate.unanswered(asked, node_timeout, 100ms, now);
+    BOOST_TEST(gate.bound() == before / 2);
+}
+
 // A lock with a very short ttl has a node timeout below the distance to the nodes, and always
 // fails. Other locks are not affected.
 BOOST_AUTO_TEST_CASE(failures_caused_by_distance_do_not_slow_other_locks_down)
