@@ -275,7 +275,7 @@ void referee::left_behind(std::size_t node, const std::string& name, const seen_
 void referee::check_cleaned_up(nanoseconds since)
 {
     for (const auto& [where, key] : keys_) {
-        if (key.there && key.changed >= since)
+        if (key.there && !key.queue && key.changed >= since)
             left_behind(where.first, where.second, key);
     }
 }

@@ -109,7 +109,7 @@ public:
     void calm_begins() { calm_since_ = time_.now(); }
     bool calm() const noexcept { return time_.now() >= calm_since_; }
     nanoseconds calm_since() const noexcept { return calm_since_; }
-    // All users are idle: keys that were set or renewed since then must have been deleted.
+    // All users are idle: keys of locks that were set or renewed since then must have been deleted.
     void check_cleaned_up(nanoseconds since);
     // All connections are back: keys that no process holds must have been deleted, except young
     // ones.

@@ -40,7 +40,7 @@ server::server(std::size_t number, schedule& time, network& net, referee& judge,
       time_(time),
       network_(net),
       thread_(time),
-      witness_(number, judge),
+      witness_(number, time, judge),
       clock_(clock),
       run_(run),
       model_(next_run_id()),
@@ -171,6 +171,11 @@ std::size_t server::keys() const
             count += witness::lock_named(key) && model_.find(key, wall()) != nullptr ? 1u : 0u;
     }
     return count;
+}
+
+void server::check_places(nanoseconds since) const
+{
+    witness_.check_places(since, model_, wall());
 }
 
 std::string server::describe_keys() const

@@ -73,6 +73,8 @@ public:
     // Reports each command to `trace`.
     void tell(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
+    // See witness.
+    void check_places(nanoseconds since) const;
     // The number of keys of locks and queues that are still there.
     std::size_t keys() const;
     std::string describe_keys() const;

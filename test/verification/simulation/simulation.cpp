@@ -306,8 +306,11 @@ private:
             plan_.longest_rest() + (plan_.for_long ? 0ns : plan_.longest_lingering());
         run_until(time_.now() + kept + kept / 100 + time_to_clean_up + plan_.slow_delay * 3);
         expire_everywhere();
-        if (!plan_.for_long)
+        if (!plan_.for_long) {
             judge_.check_cleaned_up(judge_.calm_since());
+            for (const auto& s : servers_)
+                s->check_places(judge_.calm_since());
+        }
 
         for (const auto& p : processes_)
             p->close();

@@ -50,8 +50,28 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
     } else if (calls(redis::renew_script)) {
         const std::size_t keys = number_in(command[2]);
         renewal(command.subspan(3, keys), command.subspan(3 + keys), model, wall);
+    } else if (calls(redis::enqueue_script)) {
+        places_.insert_or_assign(std::string(command[5 + number_in(command[2])]), time_.now());
+    } else if (calls(redis::join_script)) {
+        places_.insert_or_assign(std::string(command[3 + number_in(command[2])]), time_.now());
     } else if (calls(redis::pass_on_script)) {
         referee_.given_back(node_, *lock_named(command[3]), command[3 + number_in(command[2])]);
+    }
+}
+
+void witness::check_places(
+    nanoseconds since, const test::redis_model& model, test::redis_model::time wall) const
+{
+    for (const auto& [key, item] : model.contents()[0]) {
+        if (!key.ends_with(redis::queue_suffix) || model.find(key, wall) == nullptr)
+            continue;
+        for (const auto& [score, place] : item.members.all()) {
+            const auto asked = places_.find(place);
+            if (asked != places_.end() && asked->second >= since)
+                referee_.fail(property::clean_up,
+                    "node " + std::to_string(node_) + " still has the place " + place + " in " +
+                        key + ", asked for at " + in_ms(asked->second));
+        }
     }
 }
 

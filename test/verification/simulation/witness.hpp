@@ -15,7 +15,11 @@ namespace holdfast::simulation {
 // that enter a queue create keys.
 class witness {
 public:
-    witness(std::size_t node, referee& judge) : node_(node), referee_(judge) {}
+    witness(std::size_t node, schedule& time, referee& judge)
+        : node_(node),
+          time_(time),
+          referee_(judge)
+    {}
 
     void before(test::redis_model::arguments command, const test::redis_model& model,
         test::redis_model::time wall);
@@ -23,6 +27,11 @@ public:
         const std::string& key, const test::redis_model::item* item, test::redis_model::time wall);
 
     void restarted(const test::redis_model& model);
+
+    // No place in a queue is left that was asked for since then. Each place is judged by itself: a
+    // queue with the place of a waiter that is gone lasts for as long as others join it.
+    void check_places(
+        nanoseconds since, const test::redis_model& model, test::redis_model::time wall) const;
 
     // Between accident(true) and accident(false) keys vanish by a fault, not by an owner's request.
     void accident(bool happens) noexcept { accident_ = happens; }
@@ -43,10 +52,12 @@ private:
         const test::redis_model& model, test::redis_model::time wall);
 
     const std::size_t node_;
+    schedule& time_;
     referee& referee_;
     bool may_make_keys_ = false, is_set_ = false, passes_on_ = false; // the command
     bool accident_ = false;
     std::map<std::string, seen_token, std::less<>> tokens_;
+    std::map<std::string, nanoseconds, std::less<>> places_; // when they were last asked for
 };
 
 } // namespace holdfast::simulation
