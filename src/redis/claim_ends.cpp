@@ -147,6 +147,7 @@ void claim_ends::discard(claim_id of, std::size_t node, const baton& given, time
     c.begin(from.tag, from.lock, from.place(), from.params, parts_.nodes.size());
     parts_.mode.begin(c);
     c.queue.enter(node, core::never);
+    c.queue.ticket->entered = now; // the lease is not used: any time will do
     c.take_over(node, given, now);
     c.stage = stage::cleaning;
     clean(id, now);
