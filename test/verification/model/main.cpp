@@ -1,5 +1,6 @@
 // Explores all behaviours of a protocol within a small scope: see explorer.hpp, and the systems.
 // controls/run runs all scopes, all wrong variants and the controls.
+#include "verification/model/baton/baton_system.hpp"
 #include "verification/model/explorer.hpp"
 #include "verification/model/fenced_system.hpp"
 #include "verification/model/report.hpp"
@@ -68,6 +69,8 @@ int run_protocol(const wishes& w)
 {
     if (w.protocol == "fenced")
         return run<model::fenced_system>(w);
+    if (w.protocol == "baton")
+        return run<model::baton_system>(w);
     throw std::invalid_argument("no such protocol: " + w.protocol);
 }
 
@@ -83,7 +86,8 @@ try {
     // clang-format off
     options.add_options()
         ("help", "show this text")
-        ("protocol", po::value(&w.protocol)->default_value("fenced"), "fenced: the fenced mode")
+        ("protocol", po::value(&w.protocol)->default_value("fenced"),
+            "fenced: the fenced mode; baton: leases that go from process to process")
         ("list", po::bool_switch(&w.list), "list the wrong variants of the protocol")
         ("scopes", po::bool_switch(&w.scopes), "list the scopes")
         ("scope", po::value(&w.scope), "the scope; default: that of the variant, or the first one")
