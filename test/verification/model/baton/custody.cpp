@@ -34,19 +34,23 @@ unsigned protocol::perform(world& w, const step& s) const
         c.now = phase::waiting;
         c.token = name_of(p);
         c.entered = w.time;
-        enqueue(w, p, false);
+        ask_for_place(w, p, false);
         break;
     case kind::enqueue:
-        enqueue(w, p, s.value != 0);
+        ask_for_place(w, p, s.value != 0);
+        break;
+    case kind::place:
+        place(w, p);
+        break;
+    case kind::read_place:
+        read_place(w, p, s.value != 0);
         break;
     case kind::lose_place:
-        c.late_place = true;
-        c.strayed = c.strayed || !how_.ignores_lost_places;
-        ++w.lost_places;
+        lose_place(w, p);
         break;
     case kind::late_place:
-        c.late_place = false;
-        baton::enqueue(w, p, true, ttl_of(p));
+        enqueue(w, p, c.late_again, ttl_of(p));
+        c.late_place = c.late_again = false;
         break;
     case kind::go_on:
         c.now = phase::asking;
@@ -116,36 +120,55 @@ unsigned protocol::perform(world& w, const step& s) const
     return none;
 }
 
-// The request and its answer are one step: later answers only make the process wait.
-void protocol::enqueue(world& w, std::size_t p, bool confirms) const
+void protocol::ask_for_place(world& w, std::size_t p, bool confirms) const
 {
     client& c = w.who[p];
-    const node& n = w.nodes[queue_node];
-    if (!how_.taken_twice)
-        c.push = {}; // what was pushed before and has not been read is lost
-    const place_answer answer = baton::enqueue(w, p, c.queued, ttl_of(p));
+    c.place = {.is = placing::status::sent, .again = c.queued, .asked = w.time};
     c.queued = true;
-    if (answer == place_answer::has_baton) {
-        const auto left = static_cast<small>(n.until - w.time);
-        accept(w, p, {.token = n.key.token, .left = left, .lag = n.key.lag}, confirms);
-    } else if (answer == place_answer::granted) {
-        c.queued = false;
-        c.now = phase::asking;
-        c.begun = w.time;
-        c.until[queue_node] = n.until;
-        c.keys_end = n.until;
-        c.sets = other_nodes;
+    if (scope_.each_place)
+        return;
+    c.push = {}; // what was pushed before and has not been read is lost
+    place(w, p);
+    read_place(w, p, confirms);
+}
+
+void protocol::read_place(world& w, std::size_t p, bool confirms) const
+{
+    client& c = w.who[p];
+    const placing answer = std::exchange(c.place, {});
+    if (answer.is == placing::status::has_baton)
+        return accept(w, p, answer.given, confirms);
+    if (answer.is != placing::status::granted || c.now != phase::waiting)
+        return;
+    c.queued = false;
+    c.now = phase::asking;
+    c.begun = w.time;
+    c.until[queue_node] = static_cast<small>(answer.asked + ttl_of(p));
+    c.keys_end = static_cast<small>(w.time + ttl_of(p));
+    c.sets = other_nodes;
+}
+
+// Also a request that has not been sent before.
+void protocol::lose_place(world& w, std::size_t p) const
+{
+    client& c = w.who[p];
+    if (c.place.is == placing::status::none || c.place.is == placing::status::sent) {
+        c.late_place = true;
+        c.late_again = c.place.again || c.place.is == placing::status::none;
     }
+    c.place = {};
+    c.strayed = c.strayed || !how_.ignores_lost_places;
+    ++w.lost_places;
 }
 
 // A process is given a lease: see fair_queue::accept and life_cycle::on_baton.
 void protocol::accept(world& w, std::size_t p, const gift& given, bool confirms) const
 {
     client& c = w.who[p];
-    if (how_.taken_twice && (c.now == phase::waiting || c.now == phase::gone))
+    if (how_.taken_twice && c.now == phase::giving)
         return take_over(w, p, given, confirms);
     if (!c.queued || c.token == given.token)
-        return;
+        return; // also a repeat
     if (c.now == phase::waiting)
         return take_over(w, p, given, confirms);
     c.queued = false;
@@ -163,6 +186,7 @@ void protocol::take_over(world& w, std::size_t p, const gift& given, bool confir
     c.token = given.token;
     c.lag = given.lag;
     c.renewed = false;
+    c.queued = scope_.everywhere;
     c.keys_end = how_.end_forgotten ? small{0} : static_cast<small>(w.time + given.left);
     const bool counts = until > w.time && !confirms;
     c.now = counts ? phase::held : phase::confirming;
@@ -184,8 +208,8 @@ void protocol::read_renewal(world& w, std::size_t p, std::size_t at) const
     }
     c.until[at] = std::max(c.until[at], static_cast<small>(r.asked + ttl_of(p)));
     c.keys_end = std::max(c.keys_end, static_cast<small>(w.time + ttl_of(p)));
-    const bool kept = how_.lag_unmeasured || (how_.lag_after_confirming && r.confirms);
-    c.renewed = c.renewed || !kept;
+    const bool keeps_lag = r.confirms ? how_.lag_after_confirming : how_.lag_unmeasured;
+    c.renewed = c.renewed || !keeps_lag;
 }
 
 void protocol::lose_renewal(world& w, std::size_t p, std::size_t at) const
@@ -270,8 +294,6 @@ bool protocol::over(const world& w) const noexcept
         const phase now = w.who[p].now;
         if (now != phase::doubt && now != phase::leaving && now != phase::gone)
             return false;
-        if (how_.taken_twice && w.who[p].push.token != 0)
-            return false;
     }
     return true;
 }
@@ -319,9 +341,16 @@ void protocol::settle(world& w) const
             c.unwanted = {};
         if (how_.taken_twice)
             continue;
-        if (c.push.token != 0 && c.now != phase::waiting && (!c.queued || c.push.token == c.token))
+        const auto counts = [&](const gift& g) {
+            return g.token != 0 && (c.now == phase::waiting || (c.queued && g.token != c.token));
+        };
+        if (!counts(c.push))
             c.push = {};
-        if (c.now == phase::gone && c.push.token == 0 && c.give == giving::none &&
+        const bool has_answer =
+            c.place.is != placing::status::none && c.place.is != placing::status::sent;
+        if (has_answer && c.now != phase::waiting && !counts(c.place.given))
+            c.place = {};
+        if (c.now == phase::gone && c.push.token == 0 && c.place.is == placing::status::none && c.give == giving::none &&
             c.late_renewals == 0 && is_settled(c) && !how_.giver_renews) {
             c.token = c.queued ? c.token : name{0};
             c.lag = 0;

@@ -28,8 +28,7 @@ words packed(const client& c) noexcept
     p.put(c.sets, 3);
     p.put(c.deletions, 3);
     p.put(c.late_renewals, 3);
-    p.put(c.late_place, 1);
-    p.put(c.strayed, 1); // 61 bits
+    p.put(c.strayed, 1); // 60 bits
     q.put(c.queued, 1);
     q.put(c.push.token, 2);
     q.put(c.push.left, 3);
@@ -39,17 +38,26 @@ words packed(const client& c) noexcept
     q.put(c.discards, 3);
     q.put(static_cast<unsigned>(c.give), 3);
     q.put(c.given_lag, 3);
+    q.put(static_cast<unsigned>(c.place.is), 3);
+    q.put(c.place.again, 1);
+    q.put(c.place.asked, 3);
+    q.put(c.place.given.token, 2);
+    q.put(c.place.given.left, 3);
+    q.put(c.place.given.lag, 3);
+    q.put(c.late_place, 1);
+    q.put(c.late_again, 1); // 40 bits
     words to{};
     to[0] = p.low();
     to[1] = p.high();
     to[2] = q.low();
+    to[3] = q.high();
     return to;
 }
 
 client client_in(const std::uint32_t* from) noexcept
 {
     client c;
-    unpacker u(from[0], from[1]), v(from[2], 0);
+    unpacker u(from[0], from[1]), v(from[2], from[3]);
     u.take(c.now, 4);
     u.take(c.token, 2);
     u.take(c.entered, 3);
@@ -67,7 +75,6 @@ client client_in(const std::uint32_t* from) noexcept
     u.take(c.sets, 3);
     u.take(c.deletions, 3);
     u.take(c.late_renewals, 3);
-    u.take(c.late_place, 1);
     u.take(c.strayed, 1);
     v.take(c.queued, 1);
     v.take(c.push.token, 2);
@@ -78,6 +85,14 @@ client client_in(const std::uint32_t* from) noexcept
     v.take(c.discards, 3);
     v.take(c.give, 3);
     v.take(c.given_lag, 3);
+    v.take(c.place.is, 3);
+    v.take(c.place.again, 1);
+    v.take(c.place.asked, 3);
+    v.take(c.place.given.token, 2);
+    v.take(c.place.given.left, 3);
+    v.take(c.place.given.lag, 3);
+    v.take(c.late_place, 1);
+    v.take(c.late_again, 1);
     return c;
 }
 

@@ -29,7 +29,7 @@ public:
     std::size_t bytes() const noexcept { return clients_.bytes(); }
 
 private:
-    static constexpr std::size_t client_words = 3;
+    static constexpr std::size_t client_words = 4;
 
     words pack(const world& w);
 

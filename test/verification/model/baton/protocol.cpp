@@ -38,7 +38,8 @@ void protocol::idle_steps(const world& w, std::size_t p, std::vector<step>& foun
     // Processes that are alike begin in the order of their numbers.
     const bool is_like_last =
         p > 0 && ttl_of(p) == ttl_of(p - 1) && scope_.old[p] == scope_.old[p - 1] &&
-        scope_.sets[p] == scope_.sets[p - 1] && scope_.queues[p] == scope_.queues[p - 1];
+        scope_.sets[p] == scope_.sets[p - 1] && scope_.queues[p] == scope_.queues[p - 1] &&
+        scope_.renews[p] == scope_.renews[p - 1] && scope_.goes_on[p] == scope_.goes_on[p - 1];
     if (is_like_last && w.who[p - 1].now == phase::idle)
         return;
     if (scope_.sets[p])
@@ -112,16 +113,12 @@ void protocol::link_steps(
             .value = how});
     };
     const unsigned bit = bit_of(at);
+    if ((c.late_renewals & bit) != 0 && n.key == value_at(c, p, at))
+        add(kind::late_renewal);
     if (at == queue_node) {
-        if (c.now == phase::waiting) {
-            add(kind::enqueue);
-            if (n.key.place == name_of(p))
-                add(kind::enqueue, 1);
-            if (!c.late_place && w.lost_places < scope_.lost_places)
-                add(kind::lose_place);
-        }
-        if (c.late_place)
-            add(kind::late_place);
+        place_steps(w, p, found);
+        if (c.place.is == placing::status::sent)
+            return; // other requests come after it
         for (small deaf = 0; c.give == giving::sent && deaf < scope_.processes; ++deaf)
             add(kind::execute_give, deaf);
     }
@@ -137,12 +134,38 @@ void protocol::link_steps(
         add(kind::read);
     if (r.is != status::none && w.lost_answers < scope_.lost_answers)
         add(kind::lose);
-    if ((c.late_renewals & bit) != 0 && n.key == value_at(c, p, at))
-        add(kind::late_renewal);
     if ((c.deletions & bit) != 0)
         add(kind::remove);
     if ((c.discards & bit) != 0)
         add(kind::discard);
+}
+
+void protocol::place_steps(const world& w, std::size_t p, std::vector<step>& found) const
+{
+    using placed = placing::status;
+    const client& c = w.who[p];
+    const auto add = [&](kind what, small how = 0) {
+        found.push_back({.kind = what, .who = static_cast<std::uint8_t>(p), .value = how});
+    };
+    const bool may_lose = !c.late_place && w.lost_places < scope_.lost_places;
+    if (c.late_place)
+        add(kind::late_place);
+    if (c.place.is == placed::none && c.now == phase::waiting) {
+        add(kind::enqueue);
+        if (!scope_.each_place && w.nodes[queue_node].key.place == name_of(p))
+            add(kind::enqueue, 1);
+        if (!scope_.each_place && may_lose)
+            add(kind::lose_place);
+    }
+    if (c.place.is == placed::none)
+        return;
+    if (may_lose)
+        add(kind::lose_place);
+    if (c.place.is == placed::sent)
+        return add(kind::place);
+    add(kind::read_place);
+    if (c.place.is == placed::has_baton && c.now == phase::waiting)
+        add(kind::read_place, 1);
 }
 
 void protocol::set(world& w, std::size_t p, std::size_t at) const
@@ -154,6 +177,25 @@ void protocol::set(world& w, std::size_t p, std::size_t at) const
     c.sets &= static_cast<std::uint8_t>(~bit_of(at));
     c.until[at] = static_cast<small>(c.begun + ttl_of(p));
     c.keys_end = std::max(c.keys_end, n.until);
+}
+
+void protocol::place(world& w, std::size_t p) const
+{
+    client& c = w.who[p];
+    const node& n = w.nodes[queue_node];
+    switch (enqueue(w, p, c.place.again, ttl_of(p))) {
+    case place_answer::waits:
+        c.place.is = placing::status::waits;
+        break;
+    case place_answer::granted:
+        c.place.is = placing::status::granted;
+        break;
+    case place_answer::has_baton:
+        c.place.is = placing::status::has_baton;
+        c.place.given = {
+            .token = n.key.token, .left = static_cast<small>(n.until - w.time), .lag = n.key.lag};
+        break;
+    }
 }
 
 // renew_script

@@ -12,10 +12,12 @@ namespace holdfast::model::baton {
 // The kinds of steps.
 enum class step_kind : std::uint8_t {
     begin,        // a process sends SET to all nodes
-    enter,        // a process goes to the queue, and reads the answer
-    enqueue,      // it asks for its place again, and reads the answer
-    lose_place,   // such a request is under way on a connection that is lost
-    late_place,   // the queue node executes it
+    enter,        // a process goes to the queue
+    enqueue,      // it asks for its place again
+    place,        // the queue node executes such a request
+    read_place,   // the process reads the answer
+    lose_place,   // it never will: the connection is lost
+    late_place,   // the queue node executes a request of a connection that is lost
     go_on,        // a waiter goes on without its turn
     set,          // a node executes SET, and the process reads the answer
     renew,        // it sends a renewal
@@ -39,7 +41,7 @@ struct step {
     step_kind kind = step_kind::begin;
     std::uint8_t who = 0;
     std::uint8_t node = 0;
-    small value = 0; // enqueue, take: whether a lease is confirmed before it counts;
+    small value = 0; // enqueue, read_place, take: whether a lease is confirmed before it counts;
                      // execute_give: waiters that do not receive the message
 };
 
@@ -62,12 +64,15 @@ private:
     void idle_steps(const world& w, std::size_t p, std::vector<step>& found) const;
     void client_steps(const world& w, std::size_t p, std::vector<step>& found) const;
     void link_steps(const world& w, std::size_t p, std::size_t at, std::vector<step>& found) const;
+    void place_steps(const world& w, std::size_t p, std::vector<step>& found) const;
     bool may_renew(const client& c) const noexcept;
     bool may_give(const world& w, std::size_t p) const noexcept;
 
     unsigned perform(world& w, const step& s) const;
     // The steps of a process.
-    void enqueue(world& w, std::size_t p, bool confirms) const;
+    void ask_for_place(world& w, std::size_t p, bool confirms) const;
+    void read_place(world& w, std::size_t p, bool confirms) const;
+    void lose_place(world& w, std::size_t p) const;
     void accept(world& w, std::size_t p, const gift& given, bool confirms) const;
     void take_over(world& w, std::size_t p, const gift& given, bool confirms) const;
     void read_renewal(world& w, std::size_t p, std::size_t at) const;
@@ -76,6 +81,7 @@ private:
     void read_give(world& w, std::size_t p) const;
     void release(client& c, std::uint8_t nodes) const;
     // The steps of a node.
+    void place(world& w, std::size_t p) const;
     void set(world& w, std::size_t p, std::size_t at) const;
     bool renew(world& w, std::size_t p, std::size_t at) const;
     unsigned execute_give(world& w, std::size_t p, unsigned deaf) const;

@@ -31,6 +31,24 @@ std::string text_of(const node& n)
     return n.key.token == 0 ? "no key" : text_of(n.key) + " until " + std::to_string(n.until);
 }
 
+std::string text_of(const gift& given)
+{
+    return "lease " + letter(given.token) + ": " + std::to_string(given.left) + " left, lag " +
+           std::to_string(given.lag);
+}
+
+std::string text_of(const placing& answer)
+{
+    switch (answer.is) {
+    case placing::status::granted:
+        return "that q has granted its key";
+    case placing::status::has_baton:
+        return "the answer of q with " + text_of(answer.given);
+    default:
+        return "that it has to wait";
+    }
+}
+
 std::string answer_text(giving answer)
 {
     switch (answer) {
@@ -71,6 +89,15 @@ std::string executed(
     return node + " executes " + what + ": " + text_of(after.nodes[at]);
 }
 
+std::string asked_for_place(
+    const std::string& who, const std::string& what, const world& after, std::size_t p)
+{
+    const std::string text = who + " asks for " + what;
+    return after.who[p].place.is == placing::status::sent
+               ? text
+               : text + ", q executes it: " + text_of(after.nodes[queue_node]);
+}
+
 std::string body(const step& s, const world& before, const world& after, const naming& names)
 {
     constexpr std::array<const char*, node_count> all{"q", "n1", "n2"};
@@ -80,11 +107,15 @@ std::string body(const step& s, const world& before, const world& after, const n
     case kind::begin:
         return who + " sends SET to all nodes";
     case kind::enter:
-        return executed("q", "the first request of " + who + " for a place", after, queue_node);
+        return asked_for_place(who, "a place", after, s.who);
     case kind::enqueue:
-        return executed("q", "another request of " + who + " for its place", after, queue_node);
+        return asked_for_place(who, "its place again", after, s.who);
+    case kind::place:
+        return executed("q", "the request of " + who + " for a place", after, queue_node);
+    case kind::read_place:
+        return who + " reads " + text_of(was.place);
     case kind::lose_place:
-        return who + " asks for its place, and its connection to q is lost";
+        return who + (was.place.is == placing::status::none ? " asks for its place, and its" : "'s") + " connection to q is lost";
     case kind::late_place:
         return executed("q", "the late request of " + who + " for a place", after, queue_node);
     case kind::go_on:
@@ -112,8 +143,7 @@ std::string body(const step& s, const world& before, const world& after, const n
     case kind::lose_give:
         return who + " loses its connection to q, and is in doubt";
     case kind::take:
-        return who + " reads the message with lease " + letter(was.push.token) + ": " +
-               std::to_string(was.push.left) + " left, lag " + std::to_string(was.push.lag);
+        return who + " reads the message with " + text_of(was.push);
     case kind::release:
         return who + " deletes its keys";
     case kind::remove:

@@ -50,6 +50,10 @@ struct scope {
     std::array<bool, process_count> old{};                     // knows no batons
     std::array<bool, process_count> renews{true, true, true};  // sends renewals
     bool gives_up = false;                     // processes may give up before they have a lease
+    // Requests for a place and their answers are under way for any time. Otherwise such a request
+    // and its answer are one step, and a message that was not read before is lost.
+    bool each_place = false;
+    bool everywhere = true;                    // a process that is given a lease keeps its places
     std::array<bool, process_count> goes_on{}; // waiters that may go on without their turn
     // At most:
     unsigned renewals = 0;

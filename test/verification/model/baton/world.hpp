@@ -53,6 +53,15 @@ struct gift {
     small left = 0, lag = 0;
 };
 
+// A request for a place, and its answer.
+struct placing {
+    enum class status : std::uint8_t { none, sent, waits, granted, has_baton };
+    status is = status::none;
+    bool again = false; // ARGV[6] of the script
+    small asked = 0;
+    gift given{};
+};
+
 enum class phase : std::uint8_t {
     idle,
     waiting,    // in the queue
@@ -82,7 +91,9 @@ struct client {
     std::uint8_t sets = 0;          // nodes to which SET is under way
     std::uint8_t deletions = 0;     // nodes to which a deletion is under way
     std::uint8_t late_renewals = 0; // under way on connections that are lost
-    bool late_place = false;        // the same: a request for a place
+    placing place{};
+    bool late_place = false; // a request for a place is under way on a connection that is lost
+    bool late_again = false; // its ARGV[6]
     bool strayed = false;           // requests about the key are, or were
     bool queued = false;            // it may be in the queue
     gift push{};                    // under way to it
