@@ -112,7 +112,9 @@ unsigned protocol::perform(world& w, const step& s) const
         break;
     case kind::crash:
         ++w.crashes;
-        w.nodes[at] = {.until = static_cast<small>(w.time + scope_.longest_ttl()), .down = true};
+        w.nodes[at] = {.down = true};
+        w.nodes[at].until =
+            static_cast<small>(w.time + (how_.early_return ? small{1} : scope_.longest_ttl()));
         if (at == queue_node)
             w.queue = {};
         break;
@@ -125,6 +127,8 @@ void protocol::ask_for_place(world& w, std::size_t p, bool confirms) const
     client& c = w.who[p];
     c.place = {.is = placing::status::sent, .again = c.queued, .asked = w.time};
     c.queued = true;
+    if (how_.from_last_request)
+        c.entered = w.time;
     if (scope_.each_place)
         return;
     c.push = {}; // what was pushed before and has not been read is lost
@@ -167,7 +171,7 @@ void protocol::accept(world& w, std::size_t p, const gift& given, bool confirms)
     client& c = w.who[p];
     if (how_.taken_twice && c.now == phase::giving)
         return take_over(w, p, given, confirms);
-    if (!c.queued || c.token == given.token)
+    if (!c.queued || (c.token == given.token && !how_.discards_repeats))
         return; // also a repeat
     if (c.now == phase::waiting)
         return take_over(w, p, given, confirms);
@@ -342,7 +346,8 @@ void protocol::settle(world& w) const
         if (how_.taken_twice)
             continue;
         const auto counts = [&](const gift& g) {
-            return g.token != 0 && (c.now == phase::waiting || (c.queued && g.token != c.token));
+            const bool repeats = g.token == c.token && !how_.discards_repeats;
+            return g.token != 0 && (c.now == phase::waiting || (c.queued && !repeats));
         };
         if (!counts(c.push))
             c.push = {};
@@ -350,8 +355,8 @@ void protocol::settle(world& w) const
             c.place.is != placing::status::none && c.place.is != placing::status::sent;
         if (has_answer && c.now != phase::waiting && !counts(c.place.given))
             c.place = {};
-        if (c.now == phase::gone && c.push.token == 0 && c.place.is == placing::status::none && c.give == giving::none &&
-            c.late_renewals == 0 && is_settled(c) && !how_.giver_renews) {
+        if (c.now == phase::gone && c.push.token == 0 && c.place.is == placing::status::none &&
+            c.give == giving::none && c.late_renewals == 0 && is_settled(c) && !how_.giver_renews) {
             c.token = c.queued ? c.token : name{0};
             c.lag = 0;
             c.strayed = false;

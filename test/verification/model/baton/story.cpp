@@ -115,7 +115,9 @@ std::string body(const step& s, const world& before, const world& after, const n
     case kind::read_place:
         return who + " reads " + text_of(was.place);
     case kind::lose_place:
-        return who + (was.place.is == placing::status::none ? " asks for its place, and its" : "'s") + " connection to q is lost";
+        return who +
+               (was.place.is == placing::status::none ? " asks for its place, and its" : "'s") +
+               " connection to q is lost";
     case kind::late_place:
         return executed("q", "the late request of " + who + " for a place", after, queue_node);
     case kind::go_on:

@@ -30,13 +30,16 @@ struct rules {
     bool giver_renews = false;   // a giver renews the keys after it has given the lease
     bool lag_ignored = false;    // the new holder counts what the queue node's key lasts
     bool lag_unmeasured = false; // a lease that is renewed keeps the lag of its baton
-    bool lag_after_confirming = false; // the same, only if its keys were confirmed at once
+    bool lag_after_confirming = false; // the same for keys that were confirmed
     bool end_forgotten = false;        // the lag does not count the end that the baton had told
     bool from_receipt = false;         // the new holder counts from the message
+    bool from_last_request = false;    // it counts from its last request for a place
     bool full_ttl = false;             // it counts more than its own ttl
     bool taken_twice = false;          // a baton that comes again is taken again
+    bool discards_repeats = false;     // it is discarded like a lease that is not wanted
     bool any_value = false;            // the script does not look whose key it is
     bool without_ttl = false;          // the script sets the key without a ttl
+    bool early_return = false;         // a node that has lost its data comes back too early
 };
 
 struct scope {
@@ -49,7 +52,7 @@ struct scope {
     std::array<bool, process_count> queues{false, true, true}; // may begin in the queue
     std::array<bool, process_count> old{};                     // knows no batons
     std::array<bool, process_count> renews{true, true, true};  // sends renewals
-    bool gives_up = false;                     // processes may give up before they have a lease
+    bool gives_up = false; // processes may give up before they have a lease
     // Requests for a place and their answers are under way for any time. Otherwise such a request
     // and its answer are one step, and a message that was not read before is lost.
     bool each_place = false;

@@ -92,13 +92,13 @@ struct client {
     std::uint8_t deletions = 0;     // nodes to which a deletion is under way
     std::uint8_t late_renewals = 0; // under way on connections that are lost
     placing place{};
-    bool late_place = false; // a request for a place is under way on a connection that is lost
-    bool late_again = false; // its ARGV[6]
-    bool strayed = false;           // requests about the key are, or were
-    bool queued = false;            // it may be in the queue
-    gift push{};                    // under way to it
-    gift unwanted{};                // a lease that it deletes, beside its own attempt
-    std::uint8_t discards = 0;      // nodes to which these deletions are under way
+    bool late_place = false;   // a request for a place is under way on a connection that is lost
+    bool late_again = false;   // its ARGV[6]
+    bool strayed = false;      // requests about the key are, or were
+    bool queued = false;       // it may be in the queue
+    gift push{};               // under way to it
+    gift unwanted{};           // a lease that it deletes, beside its own attempt
+    std::uint8_t discards = 0; // nodes to which these deletions are under way
     giving give = giving::none;
     small given_lag = 0;
 };
