@@ -1,4 +1,3 @@
-// TODO comment
 #pragma once
 
 #include "verification/model/baton/packing.hpp"
@@ -14,6 +13,29 @@
 
 namespace holdfast::model {
 
+// Explores all that can happen to leases which processes give to each other, within a small scope:
+// see baton.hpp of the library, and "Give" in docs/protocol.md. Three nodes, the first of which
+// keeps the queue, and two or three processes with an attempt each. The scripts of the nodes and
+// the rules of the processes are written anew here.
+//
+// A process asks all nodes with SET, or goes to the queue. What it sends later takes any time:
+// renewals and their answers, deletions, the baton and its answer, the message that gives the
+// lease. Requests for a place do so in scopes with `each_place`; the message and the answer that
+// repeats it come in any order. An answer that never comes is lost with its connection, and then
+// the request may still arrive. A message that is never read is lost.
+//
+// Time is in steps of the clock, which is the same everywhere: only durations matter, and the
+// library subtracts the drift. A key lasts for its ttl from when the node executes the request, and
+// counts for the holder from when it was sent. Those are up to two or three steps, so all ways to
+// be late by a step or two occur.
+//
+// Required is, after each step: only one process counts a lease as valid; a majority of its keys
+// is there as long as it does; no process deletes a key of a lease that another one has, or is
+// about to get; and every key ends within the longest ttl.
+//
+// States that differ only in the names of the nodes without the queue are one state. Not modelled:
+// that a giver needs 0.7 of the ttl and quick answers (here it may always give), several queues,
+// repairs of lost keys, fencing tokens, windows, and more than one attempt of a process.
 class baton_system {
 public:
     using world = baton::world;
