@@ -277,6 +277,8 @@ void life_cycle::on_down(std::size_t node, time_point now)
         } else if (parts_.rounds.give_up_unsent(id, node, now) && c.stage == stage::asking) {
             parts_.rounds.limit(id, now);
             settle_attempt(id, now);
+        } else if (c.stage == stage::releasing && c.gives() == queue_ticket::passing::waits) {
+            ends_.settle(id, now); // it may have waited for that node
         }
     });
 }

@@ -96,6 +96,30 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_is_not_answered_in_time)
     BOOST_TEST(core->cleanup().is_done());
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_whose_answer_is_lost)
+{
+    const auto id = get_turn();
+    nodes[c].silent = true;
+    renew(id);
+    BOOST_TEST(!gives(id));
+    events();
+    disconnect(c);
+    run();
+    BOOST_TEST(requests() == "a: PASS A; b: DELETE A");
+    BOOST_TEST(events() == "8 released");
+}
+BOOST_AUTO_TEST_CASE(a_renewal_whose_answer_is_lost_when_all_connections_are_closed)
+{
+    const auto id = get_turn();
+    nodes[c].silent = true;
+    renew(id);
+    BOOST_TEST(!gives(id));
+    events();
+    core->close(now);
+    BOOST_TEST(events() == "8 unconfirmed");
+    BOOST_TEST(core->cleanup().is_done());
+}
+
 // After a wait in vain none is made for a second.
 BOOST_AUTO_TEST_CASE(waits_in_vain_are_not_repeated)
 {
