@@ -54,17 +54,6 @@ struct user final : redlock_world {
             still->second.id = id;
     }
 
-    // An open claim in this stage, chosen by the input, or null.
-    claim_book* choose(stage wanted)
-    {
-        std::vector<claim_book*> all;
-        for (auto& [tag, b] : open) {
-            if (b.now == wanted)
-                all.push_back(&b);
-        }
-        return all.empty() ? nullptr : all[in.wide() % all.size()];
-    }
-
     void abandon(claim_book& b)
     {
         const core::claim_id id = b.id;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 namespace holdfast::fuzz {
 
@@ -16,6 +17,17 @@ struct redlock_world : redlock_wires {
 
     std::set<std::uint64_t> watches;
     bool tricked = false; // a waiter got a false notification
+
+    // An open claim in this stage, chosen by the input, or null.
+    claim_book* choose(stage wanted)
+    {
+        std::vector<claim_book*> all;
+        for (auto& [tag, b] : open) {
+            if (b.now == wanted)
+                all.push_back(&b);
+        }
+        return all.empty() ? nullptr : all[in.wide() % all.size()];
+    }
 
     // Calls the core, and handles all resulting commands and events.
     template <class Call>
