@@ -203,7 +203,12 @@ struct redlock_leases {
         const words& text = c.text;
         claim_book* const b = holder_of(at, argument(text, 0));
         check(b != nullptr && b->value_at(at) == argument(text, 0), "only a lease is given");
-        check(text.size() == 8 && text[3] == b->resource, "a script gets the key of its claim");
+        check(text.size() == 8 && text[3] == b->resource &&
+                  text[4] == b->resource + std::string(redis::queue_suffix),
+            "a script gets the key of its claim and its queue");
+        const auto hand_off = ms(argument(text, 2));
+        check(hand_off > 0ms && hand_off <= std::min<core::duration>(500ms, b->terms.ttl),
+            "the ttl of a hand-off is short");
         check_lag_text(argument(text, 1));
         holding& h = *b->lease;
         const bool is_first = h.now == passing::kept && h.asked_node == redis::max_nodes;
