@@ -62,7 +62,8 @@ struct redlock_leases {
     lease_book leases;
     std::set<std::string> away;     // tokens of leases that other processes have
     std::set<std::string> not_told; // given to our claims, which have not been told yet
-    std::set<std::string> early;    // claims were told before this world knew, by dishonest nodes
+    std::map<std::string, core::time_point> asked; // by token of a place: the latest request for it
+    std::set<std::string> early; // claims were told before this world knew, by dishonest nodes
 
     struct deletion {
         std::size_t node = 0;
@@ -165,12 +166,24 @@ struct redlock_leases {
             early.insert(std::string(b->token.view()));
     }
 
+    // Whether a place may be left in a queue although the core does not know its claim any more:
+    // the request to remove it is lost, and the queue should have ended.
+    bool is_forgotten(std::size_t at, const std::string& place)
+    {
+        return nodes[at].ever_disconnected && find(place) == nullptr &&
+               now >= asked[place] + redis::queue_ttl;
+    }
+
     holding* note_gift(std::size_t at, const redis::baton& b, const std::string& place)
     {
         if (!place.starts_with(token_start) || !leases.knows(place))
             return nullptr;
-        away.erase(std::string(b.token.view()));
-        not_told.erase(std::string(b.token.view()));
+        const std::string token(b.token.view());
+        not_told.erase(token);
+        if (is_forgotten(at, place))
+            away.insert(token);
+        else
+            away.erase(token);
         return &leases.gave(at, b, place);
     }
 

@@ -108,6 +108,7 @@ struct redlock_wires : redlock_leases {
         check(ms(text[5]) > longest_silence, "a queue lasts longer than a waiter is silent");
         c.claims = {b->name};
         open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
+        asked[b->token] = now;
         places[at].insert(text[4]);
     }
 
@@ -139,6 +140,7 @@ struct redlock_wires : redlock_leases {
         b->enqueued(at, std::string_view(place).substr(32, 16), now);
         c.claims = {b->name};
         b->deadline = limit_of(*b);
+        asked[b->token] = now;
         places[at].insert(place);
     }
 
