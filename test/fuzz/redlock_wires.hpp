@@ -13,7 +13,6 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of a waiter
 // The records of the claims of a Redlock core according to the bytes on the wire.
 struct redlock_wires : redlock_leases {
     explicit redlock_wires(input& choices) : redlock_leases(choices)
@@ -302,13 +301,6 @@ struct redlock_wires : redlock_leases {
             if (push[3].text.starts_with(b.token))
                 b.notified(at, push[3].text.substr(32), nodes[at].sure);
         }
-    }
-
-    // The time by which an attempt has ended or, if it is queued, has sent another command.
-    core::time_point limit_of(const claim_book& b) const
-    {
-        const core::duration patience = redlock.patience(b.terms.ttl);
-        return now + connect_timeout + patience + (b.queued ? longest_silence + patience : 0s);
     }
 };
 
