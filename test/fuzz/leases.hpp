@@ -5,6 +5,7 @@
 
 #include "fuzz/checks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -81,6 +82,18 @@ public:
                 all.push_back(&h);
         }
         return all;
+    }
+
+    // How many claims may use the lease with this token.
+    std::ptrdiff_t holders(const std::string& token) const
+    {
+        const auto found = by_token_.find(token);
+        return found == by_token_.end()
+                   ? 0
+                   : std::count_if(
+                         found->second.begin(), found->second.end(), [](const holding& h) {
+                             return h.now == holding::state::kept && !h.own_keys_only;
+                         });
     }
 
     bool knows(const std::string& token) const { return by_token_.contains(token); }

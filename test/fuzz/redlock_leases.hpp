@@ -21,6 +21,7 @@
 
 namespace holdfast::fuzz {
 
+inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of a waiter
 inline constexpr std::string_view token_start = "7e57c0de7e57c0de7e57";
 
 // A Redlock core, its nodes, and who has which lease according to the bytes on the wire: the claims
@@ -62,7 +63,8 @@ struct redlock_leases {
     lease_book leases;
     std::set<std::string> away;     // tokens of leases that other processes have
     std::set<std::string> not_told; // given to our claims, which have not been told yet
-    std::set<std::string> early;    // claims were told before this world knew, by dishonest nodes
+    std::map<std::string, core::time_point> asked; // by token of a place: the latest request for it
+    std::set<std::string> muddled;                 // tokens: see is_muddled()
 
     struct deletion {
         std::size_t node = 0;
@@ -86,32 +88,34 @@ struct redlock_leases {
         return found == open.end() ? nullptr : &found->second;
     }
 
-    // Whether a value was granted to us, or given.
-    void check_value(const std::string& value) const
+    // Whether dishonest nodes have made several claims holders of one lease, or have told a claim
+    // of a lease before this world knew. Then it cannot tell their requests apart.
+    bool is_muddled(const std::string& value)
     {
         const std::string token = value.substr(0, token_length);
-        check(value.size() >= token_length && (leases.knows(token) || !honest),
-            "the value of a key has the token of a lease");
+        if (leases.holders(token) > 1 && muddled.insert(token).second) {
+            check(!honest, "honest nodes give each lease to one claim");
+            for (auto& [name, b] : open)
+                b.blurred = b.blurred || b.lease->token == token;
+        }
+        return muddled.contains(token);
     }
 
-    // The open claim whose lease has this value at a node, or is coming to it now; or null.
+    // The open claim whose lease has this value at a node, or is coming to it now. Null only if the
+    // lease is muddled.
     claim_book* holder_of(std::size_t at, const std::string& value)
     {
-        check_value(value);
+        if (is_muddled(value))
+            return nullptr;
         claim_book* found = nullptr;
-        for (holding* const h : leases.with(at, value)) {
+        for (const holding* const h : leases.with(at, value)) {
             claim_book* const b = find(h->place);
-            if (b == nullptr || (b->lease != h && b->lease->place != b->lease->token))
-                continue;
-            if (b->lease == h && h->now == passing::kept)
-                return b;
-            if (b->lease == h || b->now == stage::asking)
+            if (b != nullptr && h->now != passing::given &&
+                (b->lease == h || b->lease->place == b->lease->token) &&
+                (found == nullptr || h->now == passing::kept))
                 found = b;
         }
-        if (found == nullptr && !leases.knows(value.substr(0, token_length)))
-            early.insert(value.substr(0, token_length));
-        check(found != nullptr || early.contains(value.substr(0, token_length)),
-            "there is no such request for an ended claim");
+        check(found != nullptr, "a value is that of an open claim's lease");
         return found;
     }
 
@@ -120,7 +124,7 @@ struct redlock_leases {
     {
         claim_book* found = nullptr;
         for (const holding* const h : leases.with(at, value)) {
-            claim_book* const b = find(h->place);
+            claim_book* const b = is_muddled(value) ? nullptr : find(h->place);
             if (b != nullptr && b->lease == h && (found == nullptr || b->now == stage::releasing))
                 found = b;
         }
@@ -162,15 +166,27 @@ struct redlock_leases {
                                   : c != nullptr ? place_in(c->text)
                                                  : std::string();
         if (note_gift(at, *b, place) == nullptr && !is_push)
-            early.insert(std::string(b->token.view()));
+            muddled.insert(std::string(b->token.view()));
+    }
+
+    // Whether a place may be left in a queue although the core does not know its claim any more:
+    // the request to remove it is lost, and the queue should have ended.
+    bool is_forgotten(std::size_t at, const std::string& place)
+    {
+        return nodes[at].ever_disconnected && find(place) == nullptr &&
+               now >= asked[place] + redis::queue_ttl;
     }
 
     holding* note_gift(std::size_t at, const redis::baton& b, const std::string& place)
     {
         if (!place.starts_with(token_start) || !leases.knows(place))
             return nullptr;
-        away.erase(std::string(b.token.view()));
-        not_told.erase(std::string(b.token.view()));
+        const std::string token(b.token.view());
+        not_told.erase(token);
+        if (is_forgotten(at, place))
+            away.insert(token);
+        else
+            away.erase(token);
         return &leases.gave(at, b, place);
     }
 
@@ -182,19 +198,14 @@ struct redlock_leases {
         claim_book* const c = h != nullptr ? find(place) : nullptr;
         if (c == nullptr)
             return;
-        c->blurred = c->blurred || !sure || early.contains(h->token);
+        c->blurred = c->blurred || !sure || is_muddled(h->token);
         const bool is_discarded = std::any_of(deletions.begin(), deletions.end(),
             [&](const deletion& d) { return d.value == h->value_at(d.node) && d.value != place; });
         if (is_discarded || h->token == c->lease->token || !c->takes(at, reference))
             return;
-        for (auto& [name, other] : open) {
-            const bool gives = other.lease->now != passing::kept;
-            if (&other != c && other.lease->token == h->token && (!gives || !honest))
-                other.blurred = c->blurred = true; // a dishonest node gives the lease of another
-        }
-        check(!honest || !c->blurred || !sure, "honest nodes give each lease to one claim");
         c->lease->own_keys_only = true;
         c->given(*h, b, now);
+        c->deadline = std::max(c->deadline, limit_of(*c));
     }
 
     // A claim has asked a node to give its lease.
@@ -202,7 +213,9 @@ struct redlock_leases {
     {
         const words& text = c.text;
         claim_book* const b = holder_of(at, argument(text, 0));
-        check(b != nullptr && b->value_at(at) == argument(text, 0), "only a lease is given");
+        if (b == nullptr)
+            return;
+        check(b->value_at(at) == argument(text, 0), "only a lease is given");
         check(text.size() == 8 && text[3] == b->resource &&
                   text[4] == b->resource + std::string(redis::queue_suffix),
             "a script gets the key of its claim and its queue");
@@ -239,7 +252,8 @@ struct redlock_leases {
     {
         const std::string& value = argument(c.text, 0);
         claim_book* b = nullptr;
-        if (const auto found = open.find(c.claims.front()); found != open.end())
+        if (const auto found = open.find(c.claims.empty() ? 0 : c.claims.front());
+            found != open.end())
             b = &found->second;
         const resp::value& v = answer.front();
         const bool is_number = v.kind == resp::value_kind::integer;
@@ -310,15 +324,23 @@ struct redlock_leases {
 
     void check_deletion(const deletion& d)
     {
-        check_value(d.value);
-        bool may_be = early.contains(d.value.substr(0, token_length));
+        check(!honest || leases.knows(d.value.substr(0, token_length)),
+            "the value of a key has the token of a lease");
+        bool may_be = is_muddled(d.value);
         for (holding* const h : leases.with(d.node, d.value)) {
-            claim_book* const b = find(h->place);
+            claim_book* const b = is_muddled(d.value) ? nullptr : find(h->place);
             if (b != nullptr && b->lease == h)
                 b->removing(d.node);
             may_be = may_be || h->own_keys_only || h->may_be_deleted(d.node);
         }
         check(may_be, "the keys of a lease that was given are not deleted");
+    }
+
+    // The time by which an attempt has ended or, if it is queued, has sent another command.
+    core::time_point limit_of(const claim_book& b) const
+    {
+        const core::duration patience = redlock.patience(b.terms.ttl);
+        return now + connect_timeout + patience + (b.queued ? longest_silence + patience : 0s);
     }
 };
 

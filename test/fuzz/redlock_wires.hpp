@@ -13,7 +13,6 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of a waiter
 // The records of the claims of a Redlock core according to the bytes on the wire.
 struct redlock_wires : redlock_leases {
     explicit redlock_wires(input& choices) : redlock_leases(choices)
@@ -108,6 +107,7 @@ struct redlock_wires : redlock_leases {
         check(ms(text[5]) > longest_silence, "a queue lasts longer than a waiter is silent");
         c.claims = {b->name};
         open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
+        asked[b->token] = now;
         places[at].insert(text[4]);
     }
 
@@ -139,6 +139,7 @@ struct redlock_wires : redlock_leases {
         b->enqueued(at, std::string_view(place).substr(32, 16), now);
         c.claims = {b->name};
         b->deadline = limit_of(*b);
+        asked[b->token] = now;
         places[at].insert(place);
     }
 
@@ -300,13 +301,6 @@ struct redlock_wires : redlock_leases {
             if (push[3].text.starts_with(b.token))
                 b.notified(at, push[3].text.substr(32), nodes[at].sure);
         }
-    }
-
-    // The time by which an attempt has ended or, if it is queued, has sent another command.
-    core::time_point limit_of(const claim_book& b) const
-    {
-        const core::duration patience = redlock.patience(b.terms.ttl);
-        return now + connect_timeout + patience + (b.queued ? longest_silence + patience : 0s);
     }
 };
 
