@@ -39,7 +39,7 @@ bool is_settled(const claim& c) noexcept
 // that deletes them reaches nodes that the lease does not have.
 bool is_fresh(const claim& c, time_point now) noexcept
 {
-    return c.keys.valid_until() - now >= c.params.ttl * 7 / 10;
+    return c.keys.valid_until() >= now + c.params.ttl * 7 / 10; // `long_ago` without a majority
 }
 
 std::chrono::milliseconds lag_of(const claim& c) noexcept
