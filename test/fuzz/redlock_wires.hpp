@@ -67,8 +67,7 @@ struct redlock_wires : redlock_leases {
         } else if (text[0].starts_with("EVAL")) {
             on_call(at, c);
         } else if (text[0] == "ZREM") {
-            check(places.contains(at) && places.at(at).contains(text[2]),
-                "only a place in the queue is removed from it");
+            check(may_be_queued(at, text[2]), "only a place in the queue is removed from it");
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looking);
             check(asker != open.end() && text[1] == queue_of(asker->second.resource),
@@ -143,6 +142,13 @@ struct redlock_wires : redlock_leases {
         places[at].insert(place);
     }
 
+    // A dishonest node can end the connection in the call that queues the request for the place.
+    bool may_be_queued(std::size_t at, const std::string& place) const
+    {
+        return (places.contains(at) && places.at(at).contains(place)) ||
+               (!honest && nodes[at].ever_disconnected);
+    }
+
     // A place in a queue: the arguments that the queue node needs to hand off a key.
     void check_place(std::size_t at, const words& text, const claim_book* b) const
     {
@@ -159,7 +165,7 @@ struct redlock_wires : redlock_leases {
                       place.substr(48) == nodes[at].channel(),
                 "a waiter has subscribed to the channel of its place");
         else
-            check(place.empty() || (places.contains(at) && places.at(at).contains(place)),
+            check(place.empty() || may_be_queued(at, place),
                 "only a place in the queue is removed from it");
     }
 

@@ -39,7 +39,7 @@ bool is_settled(const claim& c) noexcept
 // that deletes them reaches nodes that the lease does not have.
 bool is_fresh(const claim& c, time_point now) noexcept
 {
-    return c.keys.valid_until() - now >= c.params.ttl * 7 / 10;
+    return c.keys.valid_until() >= now + c.params.ttl * 7 / 10; // `long_ago` without a majority
 }
 
 std::chrono::milliseconds lag_of(const claim& c) noexcept
@@ -152,8 +152,11 @@ batons::result batons::on_reply(std::size_t node, const request& r, reply answer
         return result::given;
     }
     constexpr std::int64_t nobody_waits = 1; // the key is ours as before
-    if (v.integer != nobody_waits)
+    if (v.integer != nobody_waits) {
+        const bool queued = c.keys[node].queued; // our entry may be there
         c.keys.deleted(node, v.integer == handed_off);
+        c.keys[node].queued = queued;
+    }
     return result::kept;
 }
 

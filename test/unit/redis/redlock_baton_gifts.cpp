@@ -252,6 +252,27 @@ BOOST_AUTO_TEST_CASE(the_key_at_the_queue_node_is_gone)
     BOOST_TEST(told() == "");
     BOOST_TEST(core->cleanup().is_done());
 }
+// A request for a place in all queues may have crossed the turn.
+BOOST_AUTO_TEST_CASE(the_key_at_the_queue_node_is_gone_and_our_place_is_there)
+{
+    const auto id = wait(300ms);
+    pass(290ms);
+    others_hold(10s);
+    pass(50ms); // until it joins all queues
+    for (const auto i : {b, c})
+        reply(i, {"DEL", lock});
+    reply(a, {"EVAL", std::string(redis::pass_on_script.text), "2", lock, queue, text_of('o'),
+                 "500", ""});
+    run();
+    BOOST_REQUIRE(events().starts_with("8 granted"));
+    requests();
+    reply(a, {"ZADD", queue, "200", place});
+    reply(a, {"DEL", lock});
+    release(id);
+    BOOST_TEST(requests(a).starts_with("GIVE A"));
+    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(core->cleanup().is_done());
+}
 
 // A node that has forgotten the script is sent its text.
 BOOST_AUTO_TEST_CASE(a_lease_is_given_by_the_text_of_the_script)

@@ -57,6 +57,16 @@ BOOST_AUTO_TEST_CASE(a_lease_with_too_little_time_left)
     BOOST_TEST(events() == "8 released");
     BOOST_TEST(was_handed_off());
 }
+BOOST_AUTO_TEST_CASE(a_lease_that_was_lost)
+{
+    const auto id = get_turn();
+    for (const auto i : {b, c})
+        reply(i, {"DEL", lock});
+    renew(id);
+    BOOST_TEST(events().ends_with("8 lost"));
+    BOOST_TEST(!gives(id));
+    BOOST_TEST(was_handed_off());
+}
 BOOST_AUTO_TEST_CASE(a_lease_that_was_renewed)
 {
     const auto id = get_turn();
