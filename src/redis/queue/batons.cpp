@@ -88,10 +88,14 @@ passing batons::go_on(claim_id id, time_point now)
     return gives;
 }
 
+// Where our own entry may still be in the queue, the queue may set the key to our token again,
+// after the lease has ended. And `longest_stay` is about the queue of the node where we had our
+// turn.
 bool batons::may_give(const claim& c, std::size_t node, time_point now) const noexcept
 {
-    if (node == max_nodes || !nodes_.is_ready(node) || nodes_[node].congested(now) ||
-        c.keys[node].state != key::ours || c.queue.ticket->strayed || !is_fresh(c, now))
+    if (node == max_nodes || node != c.queue.node || c.keys[node].queued ||
+        !nodes_.is_ready(node) || nodes_[node].congested(now) || c.keys[node].state != key::ours ||
+        c.queue.ticket->strayed || !is_fresh(c, now))
         return false;
     const custody* const b = c.came_by_baton();
     return b == nullptr || b->node == node;
@@ -152,11 +156,8 @@ batons::result batons::on_reply(std::size_t node, const request& r, reply answer
         return result::given;
     }
     constexpr std::int64_t nobody_waits = 1; // the key is ours as before
-    if (v.integer != nobody_waits) {
-        const bool queued = c.keys[node].queued; // our entry may be there
+    if (v.integer != nobody_waits)
         c.keys.deleted(node, v.integer == handed_off);
-        c.keys[node].queued = queued;
-    }
     return result::kept;
 }
 

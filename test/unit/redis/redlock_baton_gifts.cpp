@@ -252,8 +252,10 @@ BOOST_AUTO_TEST_CASE(the_key_at_the_queue_node_is_gone)
     BOOST_TEST(told() == "");
     BOOST_TEST(core->cleanup().is_done());
 }
-// A request for a place in all queues may have crossed the turn.
-BOOST_AUTO_TEST_CASE(the_key_at_the_queue_node_is_gone_and_our_place_is_there)
+
+// A request for a place in all queues may have crossed the turn. The queue could set the key to our
+// token again, after the lease has ended. Found by fuzzing.
+BOOST_AUTO_TEST_CASE(our_place_may_be_in_the_queue)
 {
     const auto id = wait(300ms);
     pass(290ms);
@@ -267,10 +269,11 @@ BOOST_AUTO_TEST_CASE(the_key_at_the_queue_node_is_gone_and_our_place_is_there)
     BOOST_REQUIRE(events().starts_with("8 granted"));
     requests();
     reply(a, {"ZADD", queue, "200", place});
-    reply(a, {"DEL", lock});
+    wait_elsewhere('n', "theirs+");
     release(id);
-    BOOST_TEST(requests(a).starts_with("GIVE A"));
-    BOOST_TEST(!has_queue(a));
+    BOOST_TEST(requests(a) == "PASS A");
+    BOOST_TEST(owners() == "n--");
+    BOOST_TEST(value(a) == text_of('n'));
     BOOST_TEST(core->cleanup().is_done());
 }
 
