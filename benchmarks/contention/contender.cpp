@@ -53,7 +53,12 @@ public:
         if (given.nodes.empty())
             return;
         const std::vector<holdfast::endpoint> nodes(given.nodes.begin(), given.nodes.end());
-        locker_.emplace(io_.get_executor(), holdfast::redlock(nodes));
+        holdfast::redlock_options options;
+        if (given.fenced) {
+            options.fencing = holdfast::fencing::on;
+            options.fence.first_deployment = true; // the servers are new
+        }
+        locker_.emplace(io_.get_executor(), holdfast::redlock(nodes, options));
         lock_.emplace(
             *locker_, given.resource, budget{}.options(std::chrono::seconds(given.limit_s)));
     }

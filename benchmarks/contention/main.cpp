@@ -71,6 +71,8 @@ po::options_description visible_options(command_line& line)
         "crowd-processes", given(s.crowd_processes), "crowd: number of processes");
     options.add_options()("coroutines", given(s.coroutines), "crowd: coroutines in each process");
     options.add_options()(
+        "fenced", po::bool_switch(&s.fenced), "processes, crowd: with fencing tokens");
+    options.add_options()(
         "no-lock", "processes: run without the lock, which must be detected (exit status 1)");
     options.add_options()(
         "json", po::value(&s.json)->value_name("FILE"), "write the figures to this file");
@@ -139,6 +141,7 @@ int run_contender(command_line& line)
     contender.think_us = line.think;
     contender.hold_us = line.hold;
     contender.limit_s = line.limit;
+    contender.fenced = line.wanted.fenced;
     return contention::run_contender(contender);
 }
 

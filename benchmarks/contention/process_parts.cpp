@@ -133,6 +133,7 @@ contender_settings common_settings(servers& nodes, const settings& wanted)
     given.think_us = static_cast<std::size_t>(wanted.think.count());
     given.hold_us = static_cast<std::size_t>(wanted.hold.count());
     given.limit_s = static_cast<std::size_t>(wanted.limit.count());
+    given.fenced = wanted.fenced;
     return given;
 }
 
@@ -162,8 +163,9 @@ void measure_processes(servers& nodes, const settings& wanted, report& out)
     }
 
     out.print("\nprocesses: one contender each, think %zu us, hold %zu us, %zu ms; %zu nodes; "
-              "medians of %d\n",
-        together.think_us, together.hold_us, together.length_ms, nodes.size(), wanted.repetitions);
+              "%smedians of %d\n",
+        together.think_us, together.hold_us, together.length_ms, nodes.size(),
+        wanted.fenced ? "with fencing tokens; " : "", wanted.repetitions);
     print_head(out, "/ alone");
     json::array all;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -182,6 +184,7 @@ void measure_processes(servers& nodes, const settings& wanted, report& out)
     part["alone"] = figures(alone_rows);
     part["think_us"] = together.think_us;
     part["hold_us"] = together.hold_us;
+    part["fenced"] = together.fenced;
 }
 
 void measure_crowd(servers& nodes, const settings& wanted, report& out)

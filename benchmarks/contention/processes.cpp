@@ -32,6 +32,8 @@ std::vector<std::string> command_line(const contender_settings& given)
         number("hold", given.hold_us), number("limit", given.limit_s)};
     for (const auto& node : given.nodes)
         words.push_back("--node=" + node);
+    if (given.fenced)
+        words.emplace_back("--fenced");
     return words;
 }
 

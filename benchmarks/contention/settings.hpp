@@ -18,6 +18,7 @@ struct settings {
     std::chrono::seconds limit{60}; // of each wait; a longer wait counts as not finished
     std::chrono::microseconds think{0}, hold{0};
     bool lock = true;
+    bool fenced = false; // processes and crowd: with fencing tokens
     std::string json;
 
     // local and memory
@@ -61,6 +62,7 @@ struct contender_settings {
     std::size_t length_ms = 0;
     std::size_t think_us = 0, hold_us = 0;
     std::size_t limit_s = 60;
+    bool fenced = false;
 };
 
 /// The settings of a process that measures memory.

@@ -64,10 +64,11 @@ public:
         const noexcept;
 
     /// The fencing token. It is larger than the token of every lease on this resource that the
-    /// nodes had granted before they were asked for this lease. Where leases are transferred within
-    /// the process, it is also larger than the token of the previous holder. If nodes have ended a
-    /// lease early (their clocks jumped, or they lost data), another holder may have a larger token
-    /// already; the protected store then refuses this one. Empty where the backend has no tokens,
+    /// nodes had granted before they were asked for this lease. Where a lease is transferred within
+    /// the process, or given to another process that waits, the nodes are not asked again; the
+    /// token is larger than that of the previous holder. If nodes have ended such a lease early
+    /// (their clocks jumped, or they lost data), another holder may have a larger token already;
+    /// the protected store then refuses this one. Empty where the backend has no tokens,
     /// such as Redis nodes without `fencing::on`. For the check in the store, see `guarded_write`.
     std::optional<std::uint64_t> fence() const noexcept { return fence_; }
 

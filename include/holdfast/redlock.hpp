@@ -139,7 +139,8 @@ struct redlock_options {
 /// Safety never depends on the queue: a lease is always granted by a majority. Failures of the
 /// queue cost time only:
 /// - The turn of a client that is gone is skipped at once, the turn of a frozen client after half a
-///   second.
+///   second. A client that freezes within a second after it has joined the queue may be given the
+///   lease of another one, and then keeps the resource until that ends, like any holder.
 /// - A lost message or a lost queue is noticed within a second or two, because each waiting client
 ///   asks again once a second.
 /// - A release by a client without the queue, or by one that could not reach the queue node, is
@@ -174,7 +175,8 @@ struct redlock_options {
 ///
 /// With fencing, the keys of a resource are "hf:l:<resource>" for the lock and "hf:q:<resource>"
 /// for its queue. Each node has 16,384 registers under the key "hf:f", which resources share. Each
-/// lease's token is larger than that of every lease on the resource that was granted before,
+/// lease's token is larger than that of every lease on the resource that was granted before the
+/// nodes were asked for it (see `lease::fence()` for leases that are given to other holders),
 /// whatever the clocks do and however much they differ, as long as the nodes keep their registers.
 /// A node that was restarted or emptied begins again beyond all tokens that it may have accepted,
 /// and the order holds as well, unless its clock *and* those of a majority of the nodes were set

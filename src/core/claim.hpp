@@ -65,6 +65,8 @@ struct backend_event {
     time_point asked = never; // when the requests of a refused attempt were sent: it has kept
                               // others out since then; `never`: unknown
     std::optional<std::uint64_t> fence{};
+    bool keys_left = false; // of a lost claim: too few for a lease, but they keep others out, and
+                            // no operator has taken it away
 };
 
 } // namespace holdfast::core

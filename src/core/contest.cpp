@@ -212,14 +212,18 @@ void contest::end_turn(slot_id queue, time_point now)
     serve(queue, now);
 }
 
-void contest::end_due(time_point now)
+bool contest::end_due(time_point now)
 {
-    while (const slot_id w = queues_.next_wait_due(now))
+    bool any = queues_.failing_fast() != 0;
+    while (const slot_id w = queues_.next_wait_due(now)) {
         end_wait(w, errc{}, now);
+        any = true;
+    }
     if (queues_.failing_fast() != 0)
         end_failing_fast(now);
     if (overload_.look_at() <= now && overload_.ends(!line_.is_empty(), now))
         report_.notes().overload(false, now);
+    return any;
 }
 
 void contest::end_failing_fast(time_point now)

@@ -39,8 +39,8 @@ public:
     void end_turn(slot_id queue, time_point now);
 
     // Ends the waits whose time is up, and those that fail fast while the backend is cut off.
-    // Perhaps an overload ends as well.
-    void end_due(time_point now);
+    // Perhaps an overload ends as well. True if the backend may have been asked for something.
+    bool end_due(time_point now);
     // Serves the queues that are to be tried again. False if there are none. To be repeated after
     // the backend's events, because some backends refuse at once.
     bool try_due(time_point now);

@@ -102,15 +102,16 @@ void holders::confirmed(slot_id lease, const validity& to, time_point now)
         report_.extended(lease, errc{});
 }
 
-void holders::lost(slot_id lease, time_point now)
+void holders::lost(slot_id lease, bool keys_left, time_point now)
 {
     if (leases_.is_held(lease)) {
-        lose(lease, slots_[lease].keeper.granted().until > now, now);
+        lose(lease, slots_[lease].keeper.granted().until > now && !keys_left, now);
     } else if (lingers(slots_, lease)) { // there is no work to be told
         queues_.at(slots_[lease].queue).turns.lost(now);
         stop_lingering(lease, now);
-    } else if (const auto resting = resting_.take_lost(lease, now)) {
-        end_rest(*resting, now);
+    } else if (!keys_left) {
+        if (const auto resting = resting_.take_lost(lease, now))
+            end_rest(*resting, now);
     }
 }
 

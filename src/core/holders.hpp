@@ -44,7 +44,7 @@ public:
 
     // The events of a granted claim.
     void confirmed(slot_id lease, const validity& to, time_point now);
-    void lost(slot_id lease, time_point now);
+    void lost(slot_id lease, bool keys_left, time_point now);
     void released(slot_id lease, release_outcome outcome);
     void nobody_waits(slot_id lease) noexcept;
     void others_wait(slot_id lease, time_point now);

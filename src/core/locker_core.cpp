@@ -104,13 +104,17 @@ void locker_core::wake(time_point now, time_point heard)
     if (backend_.wake_at() <= now)
         backend_.wake(now, heard);
     absorb(now);
-    contest_.end_due(now);
-    if (closing_.stops_holders(now))
+    bool acted = contest_.end_due(now);
+    if (closing_.stops_holders(now)) {
         holders_.stop(now);
-
-    if (holders_.wake_at() <= now)
+        acted = true;
+    }
+    if (holders_.wake_at() <= now) {
         holders_.service_due(now);
-    absorb(now);
+        acted = true;
+    }
+    if (acted)
+        absorb(now);
 
     // Last, when it is known which waits remain.
     while (contest_.try_due(now))
@@ -180,7 +184,7 @@ void locker_core::handle(const backend_event& event, time_point now)
         holders_.confirmed(event.tag, event.valid, now);
         break;
     case event_kind::lost:
-        holders_.lost(event.tag, now);
+        holders_.lost(event.tag, event.keys_left, now);
         break;
     case event_kind::released:
         holders_.released(event.tag, event.outcome);

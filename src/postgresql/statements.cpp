@@ -188,9 +188,10 @@ constexpr std::string_view page_of_rows =
         WHERE s.resource >= $1::bytea AND s.resource < $2::bytea
         ORDER BY s.resource LIMIT {page}) p)";
 
+// to_regclass() knows a table that was made after the query began; its indexes are not there yet.
 constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
-    to_regclass($1::text) IS NOT NULL,
+    EXISTS (SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1::text)),
     EXISTS (SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a
         ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
         WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end'

@@ -1,5 +1,7 @@
 #include "redis/acquisition.hpp"
 
+#include "redis/quorum/rendezvous.hpp"
+
 #include <algorithm>
 
 namespace holdfast::redis {
@@ -137,9 +139,26 @@ void acquisition::confirm(claim_id id, std::size_t node, bool by_text, time_poin
 {
     claim& c = claims_[id];
     c.keys[node].again = false;
-    nodes_.send(node, dialect_.common().confirm(c, by_text),
+    nodes_.send(node, dialect_.common().confirm(c, node, by_text),
         {.reference = id, .kind = request_kind::confirm, .by_text = by_text, .sent = now});
-    c.sent(node, now);
+    if (c.came_by_baton() != nullptr)
+        c.keys.sent(node, now + c.params.ttl); // the key is not asked for
+    else
+        c.sent(node, now);
+}
+
+void acquisition::confirm_all(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.round.begin_confirmation(c.keys.size());
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        c.keys[i].state = key::asked; // it may be there
+        if (nodes_.is_ready(i))
+            confirm(id, i, false, now);
+        else
+            c.round.record(i, vote::failed);
+    }
+    limit(id, now);
 }
 
 bool acquisition::say_again(std::size_t node, const request& r, time_point now)
@@ -152,9 +171,9 @@ bool acquisition::say_again(std::size_t node, const request& r, time_point now)
     return true;
 }
 
-bool acquisition::record(
-    std::size_t node, claim_id id, const key_answer& a, time_point asked, time_point now)
+bool acquisition::record(std::size_t node, const request& r, const key_answer& a, time_point now)
 {
+    const claim_id id = r.reference;
     claim& c = claims_[id];
     c.keys.answered(node);
     if (a.said != vote::granted && (c.keys[node].state == key::ours || c.round.has_key(node)))
@@ -162,9 +181,12 @@ bool acquisition::record(
     if (a.said == vote::refused && (c.keys[node].open != 0 || asks_again(node, id, now)))
         return false;
     if (a.said == vote::granted) {
-        c.granted(node, asked);
+        c.granted(node, r.sent);
+        c.note_end(now);
         nodes_.unfit().forget_stale(c.hash, node);
         nodes_.note_end(node, c.lock, true);
+    } else if (a.said == vote::failed && r.kind == request_kind::confirm) {
+        c.not_confirmed(node, a.why);
     } else {
         c.not_granted(node, a.said, a.why);
     }
@@ -177,11 +199,21 @@ bool acquisition::record(
 bool acquisition::finds_missing(std::size_t node, claim_id id)
 {
     claim& c = claims_[id];
-    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !c.is_open())
+    const bool open = c.wants_answers();
+    if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !open)
         return false;
     c.keys.answered(node);
     c.missing(node);
     return true;
+}
+
+// The pauses vary by a quarter, at random. Else the same waiter could give up shortly before its
+// turn each time, where the keys of each holder end one after another.
+core::duration acquisition::pause_after(std::size_t refusals, const claim& c) noexcept
+{
+    constexpr core::duration::rep whole = 1024;
+    const auto part = static_cast<core::duration::rep>(hash_of(c.token.view()) % (whole / 2));
+    return first_repeat_pause * (1 << (refusals - 1)) * (whole * 3 / 4 + part) / whole;
 }
 
 // A node that still refuses when the queue node has handed off its key is asked again: at once,
@@ -199,9 +231,11 @@ bool acquisition::asks_again(std::size_t node, claim_id id, time_point now)
         return true;
     }
     n.again = true;
-    c.asked_again_at =
-        std::min(c.asked_again_at, now + first_repeat_pause * (1 << (n.refusals - 1)));
+    c.asked_again_at = std::min(c.asked_again_at, now + pause_after(n.refusals, c));
     asked_again_.set(slot_index(id), c.asked_again_at);
+    // The keys of a lease may end one by one. But that which we have got ends as well.
+    if (c.stage == claim_stage::asking && c.asked_again_at - c.round_began <= c.params.ttl / 8)
+        claims_.wake_at(id, c.asked_again_at + nodes_.timeout(c.params.ttl));
     return true;
 }
 
@@ -265,12 +299,13 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 {
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
-    const bool open = c != nullptr && c->is_open();
+    const bool open = c != nullptr && c->wants_answers();
     if (r.kind == request_kind::largest) {
+        const errc why = dialect_.read_largest(node, answer, open ? c : nullptr, now);
         if (!open)
             return false;
         --c->round.fence().registers_asked;
-        if (const errc why = dialect_.read_largest(node, answer, *c, now); why != errc{})
+        if (why != errc{})
             exclude(*c, node, why);
         go_on(id, now);
         return true;
@@ -286,6 +321,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
             nodes_.send(node, dialect_.largest_ballot(*c),
                 {.reference = id, .kind = request_kind::largest, .sent = now});
             ++c->round.fence().registers_asked;
+            claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
         }
         c->weigh();
         go_on(id, now);
@@ -298,7 +334,7 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
 bool acquisition::lose_ballot(std::size_t node, const request& r, time_point now)
 {
     claim* const c = claims_.find(r.reference);
-    if (c == nullptr || !c->is_open())
+    if (c == nullptr || !c->wants_answers())
         return false; // it is being deleted
     if (r.kind == request_kind::largest)
         --c->round.fence().registers_asked;
@@ -338,54 +374,6 @@ void acquisition::time_out(claim_id id)
         nodes_[i].count_timeout();
         c.not_granted(i, vote::unknown);
     }
-}
-
-acquisition::outcome acquisition::judge(claim_id id, time_point now) const
-{
-    const claim& c = *claims_.find(id);
-    switch (c.round.votes().judge()) {
-    case verdict::undecided:
-        return {};
-    case verdict::contended:
-        return {.is = outcome::kind::refused, .reason = errc::contended};
-    case verdict::unreachable:
-        return why_unreachable(c);
-    case verdict::acquired:
-        break;
-    }
-    const time_point valid_until = c.keys.valid_until();
-    if (valid_until > now + c.params.guard)
-        return {.is = outcome::kind::granted, .valid_until = valid_until};
-    if (c.round.votes().count(vote::pending) == 0)
-        return {.is = outcome::kind::refused, .reason = errc::too_late};
-    return {}; // later grants may make it longer: the queue node is asked first
-}
-
-// If so many nodes have a permanent fault that they alone prevent a majority, that fault is the
-// reason. If they do so only together with nodes in temporary trouble (a quarantine, or clocks),
-// the refusal is temporary. Only the answers to this attempt count, not those to others.
-acquisition::outcome acquisition::why_unreachable(const claim& c) const noexcept
-{
-    std::size_t hopeless = 0, passing = 0;
-    errc reason = errc::unreachable;
-    for (std::size_t i = 0; i < c.keys.size(); ++i) {
-        const vote v = c.round.votes().of(i);
-        if (v == vote::granted || v == vote::refused)
-            continue;
-        if (c.round.does_not_count_for_now(i)) {
-            ++passing;
-            continue;
-        }
-        const errc why = c.keys.trouble_of(i);
-        if (why != errc{} && make_error_code(why) == condition::misconfigured && hopeless++ == 0)
-            reason = why;
-    }
-    if (hopeless >= blocking(c.keys.size()))
-        return {.is = outcome::kind::refused, .reason = reason};
-    if (hopeless + passing >= blocking(c.keys.size()))
-        return {
-            .is = outcome::kind::refused, .reason = errc::fencing_unavailable, .transient = true};
-    return {.is = outcome::kind::refused, .reason = errc::unreachable};
 }
 
 } // namespace holdfast::redis

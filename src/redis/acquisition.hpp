@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-// Opens the rounds of attempts, records their votes, and judges them. Asks nodes again that refuse
+// Opens the rounds of attempts, and records their votes. Asks nodes again that refuse
 // although the queue node has handed off its key. In fenced mode, sends a ballot behind each
 // request for a key, and larger ones if a majority needs them.
 class acquisition {
@@ -35,13 +35,14 @@ public:
 
     // Asks a node for the key that it has handed off to us.
     void confirm(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
+    // Asks all nodes to confirm the keys of a lease that was given to us.
+    void confirm_all(core::claim_id id, core::time_point now);
 
     // Sends a request again with its script in full, if the claim is still open.
     bool say_again(std::size_t node, const request& r, core::time_point now);
 
     // Records a vote. False if it changes nothing, or if a request that is still open will decide.
-    bool record(std::size_t node, core::claim_id id, const key_answer& a, core::time_point asked,
-        core::time_point now);
+    bool record(std::size_t node, const request& r, const key_answer& a, core::time_point now);
     // A node has no key of ours to confirm. If it had granted the key, the key has been lost since.
     // True if that is so; then it is recorded.
     bool finds_missing(std::size_t node, core::claim_id id);
@@ -55,18 +56,6 @@ public:
 
     // The round has timed out: a silent node has no vote.
     void time_out(core::claim_id id);
-
-    // The result of the votes of an attempt.
-    struct outcome {
-        enum class kind : std::uint8_t { open, granted, refused };
-        kind is = kind::open;
-        errc reason{};
-        bool transient = false; // the reason goes away with time
-        core::time_point valid_until{};
-    };
-    outcome judge(core::claim_id id, core::time_point now) const;
-    // Why it has no majority, if it were given up now.
-    outcome why_unreachable(const claim& c) const noexcept;
 
     // Asks again those nodes of the next claim that are due to be asked again. Returns that claim.
     std::optional<core::claim_id> ask_again(core::time_point now);
@@ -82,6 +71,7 @@ private:
     bool has_ballot(claim& c, core::time_point now);
     errc why_not(std::size_t node, claim& c, const requests& all, core::time_point now);
     void ask(core::claim_id id, std::size_t node, const requests& all, core::time_point now);
+    static core::duration pause_after(std::size_t refusals, const claim& c) noexcept;
     bool asks_again(std::size_t node, core::claim_id id, core::time_point now);
     // In fenced mode: sends ballots that are due, and a larger one if only that can lead to a
     // majority.

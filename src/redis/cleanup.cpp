@@ -10,13 +10,22 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
 {
     claim& c = claims_[id];
     std::bitset<max_nodes> due;
+    if (c.gives() == queue_ticket::passing::done) {
+        for (std::size_t i = 0; i < c.keys.size(); ++i)
+            leave(id, i, now);
+        return;
+    }
+    if (c.gives() != queue_ticket::passing::no)
+        return; // only the queue node knows whose the keys are
     for (std::size_t i = 0; i < c.keys.size(); ++i)
         due[i] = c.keys.may_hold(i) && !c.keys[i].deleting && nodes_.is_ready(i);
     if (due.none())
         return;
     using among = node_pool::among;
     const std::size_t queue_node =
-        nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
+        c.gave_at() != max_nodes
+            ? c.gave_at() // its key may have been handed off there already
+            : nodes_.queue_node_of(c, now, was_lease ? among::holding : among::all);
     // Only there: if all nodes handed off, different clients could get one node each.
     std::bitset<max_nodes> hands_off;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
@@ -28,15 +37,15 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
             due[i] && (i == queue_node || i == c.queue.node || only_queued || only_there);
         // The next waiter there is not told: the queue node announces the turn.
         if (due[i] && n.queued && !hands_off[i])
-            nodes_.send(i, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
-                {.reference = id, .kind = request_kind::leave, .sent = now});
+            send_leave(id, i, now);
     }
     const std::bitset<max_nodes> removes = due & ~hands_off;
-    const std::string_view command =
-        removes.any() ? dialect_.common().remove(c, false) : std::string_view();
+    std::string_view command;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (!removes[i])
             continue;
+        if (command.empty() || c.came_by_baton() != nullptr) // not the same value at all nodes
+            command = dialect_.common().remove(c, i, false);
         nodes_.send(i, command, {.reference = id, .kind = request_kind::remove, .sent = now});
         sent(c, i);
     }
@@ -50,8 +59,51 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
 
 void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
 {
-    if (claims_[id].keys.may_hold(node))
+    using passing = queue_ticket::passing;
+    const claim& c = claims_[id];
+    if (c.gives() == passing::done)
+        return leave(id, node, now);
+    const bool may_ask =
+        c.gives() == passing::no || (c.gives() == passing::in_doubt && node == c.gave_at());
+    if (may_ask && c.keys.may_hold(node))
         hand_off(id, node, false, now);
+}
+
+void cleanup::leave(claim_id id, std::size_t node, time_point now)
+{
+    claim& c = claims_[id];
+    if (!c.keys[node].queued || c.keys[node].deleting || !nodes_.is_ready(node))
+        return;
+    send_leave(id, node, now);
+    sent(c, node);
+}
+
+void cleanup::on_left(std::size_t node, claim_id id)
+{
+    claim* const c = claims_.find(id);
+    if (c == nullptr || c->gives() != queue_ticket::passing::done)
+        return;
+    ended(c->keys[node]);
+    c->keys[node].queued = false;
+}
+
+void cleanup::leave_queue(claim_id id, std::size_t node, time_point now)
+{
+    const claim& c = claims_[id];
+    if (c.keys[node].queued)
+        nodes_.send(node, dialect_.common().leave(c, dialect_.common().place_of(c, id)),
+            {.reference = id, .kind = request_kind::leave, .sent = now});
+}
+
+// A lease that came by a baton has another token than the place: the key may have been handed off
+// to the place as well. Where the lease was given, that token may be that of its keys.
+void cleanup::send_leave(claim_id id, std::size_t node, time_point now)
+{
+    const claim& c = claims_[id];
+    leave_queue(id, node, now);
+    if (const custody* const b = c.came_by_baton(); b != nullptr && b->place.text != c.token.text)
+        nodes_.send(node, dialect_.common().remove_turn(c),
+            {.reference = id, .kind = request_kind::leave, .sent = now});
 }
 
 // Whether the release of this lease asks for a window. If so, our own next attempt keeps out of the
@@ -68,7 +120,7 @@ bool cleanup::opens_window(const claim& c, time_point now)
 void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(node, dialect_.common().remove(c, by_text),
+    nodes_.send(node, dialect_.common().remove(c, node, by_text),
         {.reference = id, .kind = request_kind::remove, .by_text = by_text, .sent = now});
     sent(c, node);
 }
@@ -116,11 +168,13 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
         nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         // The key must go in any case.
-        nodes_.send(node, dialect_.common().remove(*c, false),
+        nodes_.send(node, dialect_.common().remove(*c, node, false),
             {.reference = r.reference, .kind = request_kind::remove, .follows = true, .sent = now});
         sent(*c, node);
     } else if (v.kind == resp::value_kind::integer) {
         note_deletion(*c, node, r, v.integer, now);
+    } else if (v.kind == resp::value_kind::blob_string && r.kind == request_kind::hand_off) {
+        note_deletion(*c, node, r, 0, now); // another client's lease: see life_cycle::on_baton
     } else if (v.kind != resp::value_kind::error) { // an error leaves the key to its ttl
         nodes_.fail(node, now);
     }
@@ -140,9 +194,16 @@ void cleanup::note_deletion(
         hints_.windows.note_contention(c.hash, now);
         c.queue.others_first = true;
     } else if (hands_off && answer == deleted && !c.queue.others_first) {
-        hints_.note_free(c.hash);
+        hints_.note_free(c.hash, now);
     }
     c.keys.deleted(node, answer != 0);
+    if (c.gives() != queue_ticket::passing::in_doubt)
+        return;
+    if (answer == 0)
+        c.relinquish(); // or the node has lost the key: the others end by themselves
+    else
+        c.queue.ticket->gives = queue_ticket::passing::no;
+    ask(r.reference, false, now);
 }
 
 void cleanup::lose_answer(std::size_t node, claim_id id)
@@ -155,6 +216,15 @@ bool cleanup::is_under_way(const claim& c) const noexcept
 {
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (c.keys[i].deleting)
+            return true;
+    }
+    return false;
+}
+
+bool cleanup::may_be_given(const claim& c) const noexcept
+{
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (c.keys[i].queued && c.keys[i].deleting)
             return true;
     }
     return false;

@@ -28,9 +28,16 @@ public:
     // A node has answered. lose_answer(): no answer will come.
     void on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     void lose_answer(std::size_t node, core::claim_id id);
+    // Takes the entry of a lease out of the queue of a node, if it may be there.
+    void leave_queue(core::claim_id id, std::size_t node, core::time_point now);
+    // A node has answered that an entry of the claim is gone from its queue.
+    void on_left(std::size_t node, core::claim_id id);
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
+    // Whether a node that has not answered yet may still put this claim into its queue, and so may
+    // be told to give it a lease. Its answer, or the end of the connection, ends that.
+    bool may_be_given(const claim& c) const noexcept;
     // Stops waiting for answers about it.
     void forget(claim& c) noexcept;
     // Deletions under way, of all claims.
@@ -38,6 +45,8 @@ public:
 
 private:
     bool opens_window(const claim& c, core::time_point now);
+    void leave(core::claim_id id, std::size_t node, core::time_point now);
+    void send_leave(core::claim_id id, std::size_t node, core::time_point now);
     void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void sent(claim& c, std::size_t node) noexcept;

@@ -10,8 +10,10 @@
 #include "redis/last_requests.hpp"
 #include "redis/node_observer.hpp"
 #include "redis/pool/node_pool.hpp"
+#include "redis/queue/batons.hpp"
 #include "redis/queue/fair_queue.hpp"
 #include "redis/queue/resource_hints.hpp"
+#include "redis/queue/waiter_messages.hpp"
 #include "redis/queue/waiter_probe.hpp"
 #include "redis/redirected_claims.hpp"
 #include "redis/renewals.hpp"
@@ -29,14 +31,16 @@ struct collaborators {
           mode(d),
           rounds(claims, pool, d),
           queue(claims, pool, d, hints, jitter),
+          messages(claims),
           deletions(claims, pool, d, hints),
+          given(claims, pool, d, hints),
           probe(claims, pool, d.common()),
           kept(claims, pool, d, renewals_in_a_batch),
           watch(pool, d),
           observer(pool),
           redirected(claims),
           people(pool, d.names(), std::move(self)),
-          last(deletions, people)
+          last(deletions, given, people)
     {}
 
     node_pool& nodes;
@@ -45,7 +49,9 @@ struct collaborators {
     resource_hints hints;
     acquisition rounds;
     fair_queue queue;
+    waiter_messages messages;
     cleanup deletions;
+    batons given;
     waiter_probe probe;
     renewals kept;
     expiry_watch watch;

@@ -3,6 +3,7 @@
 #include "core/store_cleanup.hpp"
 #include "redis/cleanup.hpp"
 #include "redis/inspection/inspection.hpp"
+#include "redis/queue/batons.hpp"
 
 #include <cstddef>
 
@@ -12,8 +13,9 @@ namespace holdfast::redis {
 // the record of the client.
 class last_requests final : public core::store_cleanup {
 public:
-    last_requests(const cleanup& deletions, inspection& people) noexcept
+    last_requests(const cleanup& deletions, const batons& given, inspection& people) noexcept
         : deletions_(deletions),
+          given_(given),
           people_(people)
     {}
 
@@ -21,11 +23,12 @@ public:
     void wind_up(core::time_point now) override { people_.withdraw(now); }
     std::size_t under_way() const noexcept override
     {
-        return deletions_.under_way() + people_.record().under_way();
+        return deletions_.under_way() + given_.under_way() + people_.record().under_way();
     }
 
 private:
     const cleanup& deletions_;
+    const batons& given_;
     inspection& people_;
 };
 

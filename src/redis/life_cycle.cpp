@@ -1,5 +1,6 @@
 #include "redis/life_cycle.hpp"
 
+#include "redis/claim/attempt_outcome.hpp"
 #include "redis/node/scripts.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ constexpr bool decides(stage now, request_kind kind) noexcept
         return now == stage::asking;
     case request_kind::remove:
     case request_kind::hand_off:
+    case request_kind::give:
         return now == stage::releasing;
     default:
         return false;
@@ -65,34 +67,13 @@ void life_cycle::open_round(claim_id id, time_point now)
     settle_attempt(id, now);
 }
 
-void life_cycle::abandon(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    assert(c.stage == stage::asking || c.stage == stage::queued);
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
 errc life_cycle::pending_error(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
     assert(c != nullptr);
     if (c->stage == stage::queued || c->round.votes().judge_now() == verdict::contended)
         return errc::contended;
-    return parts_.rounds.why_unreachable(*c).reason;
-}
-
-void life_cycle::release(claim_id id, time_point now)
-{
-    claim& c = claims_[id];
-    assert(c.stage == stage::held);
-    c.stage = stage::releasing;
-    c.late.reset();
-    if (c.queue.others_first)
-        parts_.hints.contention.note_doubt(c.hash, now);
-    clean(id, now);
-    claims_.wake_at(id, now + parts_.nodes.timeout(c.params.ttl));
-    settle_release(id, false, now);
+    return why_unreachable(*c).reason;
 }
 
 claim_id life_cycle::adopt(std::uint64_t tag, std::string_view resource,
@@ -115,7 +96,7 @@ void life_cycle::disown(claim_id id)
 {
     assert(claims_[id].stage == stage::held);
     parts_.rounds.give_up(id);
-    forget(id);
+    ends_.forget(id);
 }
 
 void life_cycle::settle(claim_id id, time_point now)
@@ -125,17 +106,15 @@ void life_cycle::settle(claim_id id, time_point now)
         return;
     if (c->stage == stage::asking)
         settle_attempt(id, now);
-    else if (c->stage == stage::releasing)
-        settle_release(id, false, now);
-    else if (c->stage == stage::cleaning && !c->keys.may_hold_any())
-        forget(id);
+    else if (c->stage == stage::releasing || c->stage == stage::cleaning)
+        ends_.settle(id, now);
 }
 
 // The attempt ends as soon as its votes allow.
 void life_cycle::settle_attempt(claim_id id, time_point now)
 {
-    using kind = acquisition::outcome::kind;
-    const acquisition::outcome o = parts_.rounds.judge(id, now);
+    using kind = attempt_outcome::kind;
+    const attempt_outcome o = judge_attempt(claims_[id], now);
     if (o.is == kind::granted)
         grant(id, o.valid_until);
     else if (o.is == kind::refused)
@@ -167,7 +146,7 @@ void life_cycle::refuse(claim_id id, errc reason, bool transient, time_point now
         .tag = c.tag,
         .transient = transient,
         .asked = c.round_began});
-    clean(id, now);
+    ends_.clean(id, now);
 }
 
 void life_cycle::act(const fair_queue::outcome& o, time_point now)
@@ -191,13 +170,13 @@ void life_cycle::on_key_answer(
     const claim_id id = r.reference;
     if (r.kind == request_kind::confirm) {
         // A claim that joins all queues, and had its turn meanwhile, is in this queue again.
-        if (a.said == vote::granted)
+        if (a.said == vote::granted && c.came_by_baton() == nullptr)
             c.keys[node].queued = c.queue.everywhere;
         if (a.said == vote::refused && parts_.rounds.finds_missing(node, id)) {
             return c.stage == stage::held ? report(id, now) : settle(id, now);
         }
     }
-    if (!parts_.rounds.record(node, id, a, r.sent, now))
+    if (!parts_.rounds.record(node, r, a, now))
         return;
     parts_.observer.voted(c.tag, node, a.said, a.why, now);
     if (a.said == vote::refused)
@@ -217,6 +196,8 @@ void life_cycle::on_ballot(claim_id id, time_point now)
         settle_attempt(id, now);
     else if (c != nullptr && c->stage == stage::held)
         report(id, now); // a spare node
+    else
+        settle(id, now);
 }
 
 void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
@@ -226,6 +207,8 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
         parts_.queue.note_turn(id, node, now);
         parts_.rounds.confirm(id, node, false, now);
         open_round(id, now);
+    } else if (c.came_by_baton() != nullptr) {
+        ends_.discard_turn(id, node, now);
     } else if (c.is_open() && c.keys[node].open < most_open) {
         parts_.rounds.confirm(id, node, false, now); // we had gone on without it: a spare node
     }                                                // else it is being deleted
@@ -234,9 +217,10 @@ void life_cycle::on_turn(claim_id id, std::size_t node, time_point now)
 void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_point now)
 {
     for_each(claims_, [&](claim_id id, claim& c) {
-        if (c.token.view() != token)
+        if (c.token.view() != token || c.gives() == queue_ticket::passing::done)
             return;
         if (c.stage == stage::held) {
+            c.taken_away = true;
             if (c.keys.may_hold(node)) {
                 c.missing(node);
                 c.keys.repaired(node); // it may still be there: the release deletes it
@@ -294,51 +278,40 @@ void life_cycle::on_down(std::size_t node, time_point now)
         } else if (parts_.rounds.give_up_unsent(id, node, now) && c.stage == stage::asking) {
             parts_.rounds.limit(id, now);
             settle_attempt(id, now);
+        } else if (c.stage == stage::releasing && c.gives() == queue_ticket::passing::waits) {
+            ends_.settle(id, now); // it may have waited for that node
         }
     });
 }
 
-void life_cycle::on_repaired(claim_id id)
+void life_cycle::on_renewed(claim_id id, time_point now)
 {
-    const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && !c.keys.may_hold_any())
-        forget(id);
+    if (claims_[id].stage == stage::held)
+        report(id, now);
+    else
+        settle(id, now);
 }
 
-// Asks every node that may hold our key to delete it, and remembers the claim until all have done
-// so, or until the key has expired.
-void life_cycle::clean(claim_id id, time_point now)
+// If much of its time is over, all nodes are asked before the lease counts.
+void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, time_point now)
 {
     claim& c = claims_[id];
-    parts_.rounds.give_up(id);
-    parts_.queue.stop_waiting(c);
-    parts_.deletions.ask(id, c.stage == stage::releasing, now);
-    if (c.stage == stage::cleaning) {
-        claims_.wake_at(id, std::max(now, c.keys.gone_at()));
-        if (!c.keys.may_hold_any())
-            forget(id);
+    if (c.stage != stage::queued) {
+        c.keys[node].queued = false;
+        return ends_.discard(id, node, given, now);
     }
-}
-
-void life_cycle::settle_release(claim_id id, bool out_of_time, time_point now)
-{
-    claim& c = claims_[id];
-    const auto result = c.keys.judge_release();
-    if (!result.decided && !out_of_time && parts_.deletions.is_under_way(c))
-        return;
-    emit({.kind = event_kind::released, .outcome = result.outcome, .tag = c.tag});
-    c.stage = stage::cleaning;
-    clean(id, now);
-}
-
-void life_cycle::forget(claim_id id)
-{
-    claims_.do_not_wake(id);
-    parts_.rounds.forget(id);
-    parts_.queue.forget(id);
-    parts_.probe.notices().forget(id);
-    parts_.deletions.forget(claims_[id]);
-    claims_.all.give_back(id);
+    parts_.queue.note_turn(id, node, now);
+    parts_.queue.stop_waiting(c);
+    c.take_over(node, given, now);
+    c.late.reset();
+    const time_point valid_until = c.keys.valid_until();
+    const core::duration enough = std::max(c.params.ttl * 2 / 3, c.params.guard);
+    if (valid_until - now > enough)
+        return grant(id, valid_until);
+    c.stage = stage::asking;
+    c.round_began = now;
+    parts_.rounds.confirm_all(id, now);
+    settle_attempt(id, now);
 }
 
 void life_cycle::report(claim_id id, time_point now)
@@ -346,7 +319,9 @@ void life_cycle::report(claim_id id, time_point now)
     claim& c = claims_[id];
     const time_point valid_until = c.keys.valid_until();
     if (valid_until <= now) {
-        emit({.kind = event_kind::lost, .tag = c.tag});
+        emit({.kind = event_kind::lost,
+            .tag = c.tag,
+            .keys_left = !c.taken_away && c.keys.may_have_any_key()});
     } else if (valid_until != c.reported) {
         c.reported = valid_until;
         emit({.kind = event_kind::validity, .tag = c.tag, .valid = c.validity_until(valid_until)});
@@ -370,11 +345,9 @@ void life_cycle::wake(time_point now, time_point heard)
             settle_attempt(id, now);
             break;
         case stage::releasing:
-            settle_release(id, true, now);
-            break;
         case stage::cleaning:
-            forget(id);
-            break; // its ttl has passed on all nodes
+            ends_.out_of_time(id, now);
+            break;
         case stage::held:
             break;
         }

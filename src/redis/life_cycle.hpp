@@ -2,6 +2,7 @@
 
 #include "core/backend.hpp"
 #include "core/ring.hpp"
+#include "redis/claim_ends.hpp"
 #include "redis/collaborators.hpp"
 
 #include <algorithm>
@@ -10,13 +11,15 @@
 
 namespace holdfast::redis {
 
-// The life cycle of claims: an attempt, perhaps a lease, then a clean-up. This is the only writer
-// of a claim's stage. It calls collaborators and acts on their results.
+// The life cycle of claims: an attempt, perhaps a lease, then an end. With claim_ends, this is the
+// only writer of a claim's stage. It calls collaborators and acts on their results.
 class life_cycle {
 public:
     // `events`: the events for the locker.
-    life_cycle(collaborators& parts, core::ring<core::backend_event>& events) noexcept
+    life_cycle(
+        collaborators& parts, claim_ends& ends, core::ring<core::backend_event>& events) noexcept
         : parts_(parts),
+          ends_(ends),
           claims_(parts.claims),
           events_(events)
     {}
@@ -24,9 +27,7 @@ public:
     // These implement the seam: see core::backend_core.
     core::claim_id begin(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_params& params, core::time_point now);
-    void abandon(core::claim_id id, core::time_point now);
     errc pending_error(core::claim_id id) const noexcept;
-    void release(core::claim_id id, core::time_point now);
 
     // A lease that was granted elsewhere goes on here: all nodes have its key since `asked`.
     // Precondition: plain mode.
@@ -47,10 +48,12 @@ public:
         claim& c, std::size_t node, const request& r, const key_answer& a, core::time_point now);
     // An answer about ballots was recorded. The claim may be gone.
     void on_ballot(core::claim_id id, core::time_point now);
-    // A node has answered a repair, or will not.
-    void on_repaired(core::claim_id id);
+    // A node has answered a renewal, and that counts.
+    void on_renewed(core::claim_id id, core::time_point now);
     // A node says that it has handed its key off to the claim.
     void on_turn(core::claim_id id, std::size_t node, core::time_point now);
+    // A node says that it has given the claim the lease of another client.
+    void on_baton(core::claim_id id, std::size_t node, const baton& given, core::time_point now);
     // A node tells that a person has taken away the lock of that token. The key there
     // counts no more for a lease; an attempt is refused, and what is left of its keys is deleted.
     void on_taken_away(std::string_view token, std::size_t node, core::time_point now);
@@ -70,13 +73,11 @@ private:
     void open_round(core::claim_id id, core::time_point now);
     void emit(const core::backend_event& event) { events_.push(event); }
     void settle_attempt(core::claim_id id, core::time_point now);
-    void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
     void grant(core::claim_id id, core::time_point valid_until);
     void refuse(core::claim_id id, errc reason, bool transient, core::time_point now);
-    void clean(core::claim_id id, core::time_point now);
-    void forget(core::claim_id id);
 
     collaborators& parts_;
+    claim_ends& ends_;
     claim_table& claims_;
     core::ring<core::backend_event>& events_;
 };

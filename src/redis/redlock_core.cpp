@@ -16,11 +16,13 @@ namespace {
 
 // The channel of this locker, and of no other, on all nodes. A client that guesses it can only
 // cause needless work.
-std::string new_channel(core::jitter& random)
+std::string new_channel(core::jitter& random, bool knows_batons)
 {
     std::string channel = "holdfast:";
     for (int half = 0; half < 2; ++half)
         core::append_hex(channel, random.next());
+    if (knows_batons)
+        channel += baton_mark;
     return channel;
 }
 
@@ -50,17 +52,18 @@ redlock_core::redlock_core(std::vector<node_settings> nodes,
     std::optional<core::duration> node_timeout, std::uint64_t jitter_seed,
     const std::optional<fence_settings>& fence, const deployment& used)
     : jitter_(jitter_seed),
-      self_{.channel = new_channel(jitter_),
+      self_{.channel = new_channel(jitter_, !used.in_cluster),
           .client_name = nodes.front().client_name,
           .key_prefix = used.key_prefix,
           .fenced = fence.has_value(),
           .keeps_record = used.client_record},
       about_(used.about),
-      router_(parts_, life_, events_),
+      router_(parts_, life_, ends_, events_),
       nodes_(with_channel(std::move(nodes), self_), node_timeout, router_, jitter_),
       dialect_(dialect_for(self_, fence, nodes_, used.in_cluster)),
       parts_(nodes_, *dialect_, jitter_, self_, used.in_cluster ? 1 : renewals::default_batch),
-      life_(parts_, events_)
+      ends_(parts_, events_),
+      life_(parts_, ends_, events_)
 {
     about_.longest_ttl = dialect_->longest_ttl();
 }
@@ -73,7 +76,7 @@ claim_id redlock_core::attempt(std::uint64_t tag, std::string_view resource,
 
 void redlock_core::abandon(claim_id id, time_point now)
 {
-    life_.abandon(id, now);
+    ends_.abandon(id, now);
 }
 
 errc redlock_core::pending_error(claim_id id) const noexcept
@@ -101,7 +104,7 @@ void redlock_core::renew(std::span<const claim_id> claims, bool again, time_poin
 
 void redlock_core::release(claim_id id, time_point now)
 {
-    life_.release(id, now);
+    ends_.release(id, now);
 }
 
 void redlock_core::watch(std::uint64_t tag, std::string_view resource, time_point now)

@@ -2,6 +2,7 @@
 
 #include "core/backend.hpp"
 #include "core/backoff.hpp"
+#include "redis/claim_ends.hpp"
 #include "redis/collaborators.hpp"
 #include "redis/dialect/dialect.hpp"
 #include "redis/dialect/fence_settings.hpp"
@@ -86,6 +87,7 @@ private:
     node_pool nodes_;
     const std::unique_ptr<dialect> dialect_;
     collaborators parts_;
+    claim_ends ends_;
     life_cycle life_;
 };
 

@@ -38,7 +38,7 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
 void renewals::repair(std::size_t node, claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(node, dialect_.common().set(c),
+    nodes_.send(node, dialect_.common().repair(c, node),
         {.reference = id, .kind = request_kind::repair, .sent = now});
     c.keys[node].repairing = true;
     c.keys.stays(now + c.params.ttl);
@@ -56,7 +56,7 @@ void renewals::send(
         c.keys.stays(now + c.params.ttl);
         ++c.keys[node].renewing;
     }
-    nodes_.send(node, dialect_.common().renew(encoded_, by_text),
+    nodes_.send(node, dialect_.common().renew(encoded_, node, by_text),
         {.reference = id, .kind = request_kind::renew, .by_text = by_text, .sent = now});
 }
 
@@ -89,16 +89,21 @@ std::span<const claim_id> renewals::on_renewed(
     const bool usable = v.kind == resp::value_kind::array && v.count == asked.size();
     for (std::size_t k = 0; usable && k < asked.size(); ++k) {
         claim* const c = claims_.find(asked[k]);
-        if (c == nullptr || c->stage != claim_stage::held)
+        if (c == nullptr || !c->is_kept())
             continue;
         if (answer[k + 1].integer == 1)
-            c->renewed(node, r.sent);
+            c->renewed(node, r.sent, now);
         else
             c->missing(node);
         heard_.push_back(asked[k]);
     }
+    const bool broken = !usable && v.kind != resp::value_kind::error;
+    for (std::size_t k = 0; broken && k < asked.size(); ++k) {
+        if (claim* const c = claims_.find(asked[k]))
+            c->stray();
+    }
     end(node, r.reference);
-    if (!usable && v.kind != resp::value_kind::error)
+    if (broken)
         nodes_.fail(node, now);
     return heard_;
 }

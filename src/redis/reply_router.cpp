@@ -5,6 +5,26 @@ namespace holdfast::redis {
 using core::claim_id;
 using core::time_point;
 
+namespace {
+
+// Whether such a request may set the key of a claim, or leave a place to which the key is handed
+// off.
+constexpr bool may_set_key(request_kind kind) noexcept
+{
+    switch (kind) {
+    case request_kind::acquire:
+    case request_kind::confirm:
+    case request_kind::repair:
+    case request_kind::enqueue:
+    case request_kind::join:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
 std::string reply_router::admit(std::size_t node)
 {
     const std::string other = parts_.nodes.duplicate_of(node);
@@ -33,7 +53,10 @@ void reply_router::on_push(std::size_t node, reply push, time_point now)
     if (!taken.empty())
         return life_.on_taken_away(taken, node, now);
     parts_.probe.notices().on_push(push);
-    if (const auto id = parts_.queue.on_push(node, push, now))
+    parts_.queue.on_tracking(node, push, now);
+    if (const auto gift = parts_.messages.gift_in_push(node, push))
+        life_.on_baton(gift->claim, node, gift->given, now);
+    else if (const auto id = parts_.messages.turn_in_push(node, push))
         life_.on_turn(*id, node, now);
 }
 
@@ -50,15 +73,29 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return parts_.observer.look(node, now);
     case request_kind::remove:
     case request_kind::hand_off:
+        take_gift(node, r, answer, now);
         parts_.deletions.on_reply(node, r, answer, now);
         return life_.settle(r.reference, now);
+    case request_kind::give:
+        return ends_.on_given(node, r, answer, now);
+    case request_kind::leave:
+        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        parts_.deletions.on_left(node, r.reference);
+        return life_.settle(r.reference, now);
+    case request_kind::enqueue:
+        if (take_gift(node, r, answer, now))
+            return;
+        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        return parts_.observer.look(node, now);
     case request_kind::renew:
         for (const claim_id each : parts_.kept.on_renewed(node, r, answer, now))
-            life_.report(each, now);
+            life_.on_renewed(each, now);
         return;
     case request_kind::repair: {
         const vote v = vote_of(answer);
-        on_repaired(node, r.reference, v);
+        if (v == vote::unknown)
+            stray(r.reference);
+        on_repaired(node, r.reference, v, now);
         if (v == vote::unknown)
             parts_.nodes.fail(node, now);
         return;
@@ -88,16 +125,26 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
 void reply_router::on_key_answer(std::size_t node, const request& r, reply answer, time_point now)
 {
     const key_answer a = read_key_answer(r, answer);
+    if (a.said == vote::unknown)
+        stray(r.reference);
     if (claim* const c = parts_.claims.find(r.reference))
         life_.on_key_answer(*c, node, r, a, now);
     if (a.said == vote::unknown)
         parts_.nodes.fail(node, now);
 }
 
-void reply_router::on_repaired(std::size_t node, claim_id id, vote v)
+bool reply_router::take_gift(std::size_t node, const request& r, reply answer, time_point now)
+{
+    const auto gift = parts_.messages.gift_in_answer(node, r, answer);
+    if (gift)
+        life_.on_baton(gift->claim, node, gift->given, now);
+    return gift.has_value();
+}
+
+void reply_router::on_repaired(std::size_t node, claim_id id, vote v, time_point now)
 {
     if (parts_.kept.on_repaired(node, id, v))
-        life_.on_repaired(id);
+        life_.settle(id, now);
 }
 
 void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
@@ -132,6 +179,8 @@ bool reply_router::say_again(std::size_t node, const request& r, time_point now)
         return parts_.kept.say_again(node, r, now);
     case request_kind::enqueue:
         return parts_.queue.say_again(node, r, now);
+    case request_kind::give:
+        return parts_.given.say_again(node, r, now);
     case request_kind::remove:
     case request_kind::hand_off:
         return parts_.deletions.say_again(node, r, now);
@@ -165,14 +214,26 @@ void reply_router::on_sent_late(std::size_t node, const request& r, time_point n
     }
 }
 
+void reply_router::stray(claim_id id) noexcept
+{
+    if (claim* const c = parts_.claims.find(id))
+        c->stray();
+}
+
 void reply_router::on_orphaned(std::size_t node, const request& r, time_point now)
 {
     const claim_id id = r.reference;
+    if (may_set_key(r.kind))
+        stray(id);
     switch (r.kind) {
+    case request_kind::give:
+        return ends_.on_gift_lost(id, now);
     case request_kind::renew:
+        for (const claim_id each : parts_.kept.claims_of(r))
+            stray(each);
         return parts_.kept.end(node, id);
     case request_kind::repair:
-        return on_repaired(node, id, vote::unknown);
+        return on_repaired(node, id, vote::unknown, now);
     case request_kind::type:
     case request_kind::time_left:
         return parts_.watch.lose_answer(id);
@@ -187,6 +248,7 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
         if (parts_.rounds.lose_ballot(node, r, now))
             life_.on_ballot(id, now);
         return;
+    case request_kind::leave:
     case request_kind::remove:
     case request_kind::hand_off:
         parts_.deletions.lose_answer(node, id);

@@ -15,10 +15,11 @@ namespace holdfast::redis {
 class reply_router final : public session_owner {
 public:
     // Uses these only from the first call on. `events`: the events for the locker.
-    reply_router(
-        collaborators& parts, life_cycle& life, core::ring<core::backend_event>& events) noexcept
+    reply_router(collaborators& parts, life_cycle& life, claim_ends& ends,
+        core::ring<core::backend_event>& events) noexcept
         : parts_(parts),
           life_(life),
+          ends_(ends),
           events_(events)
     {}
 
@@ -34,12 +35,16 @@ public:
 
 private:
     void on_key_answer(std::size_t node, const request& r, reply answer, core::time_point now);
-    void on_repaired(std::size_t node, core::claim_id id, vote v);
+    // If a script of the queue answers that it has given us a lease.
+    bool take_gift(std::size_t node, const request& r, reply answer, core::time_point now);
+    void stray(core::claim_id id) noexcept;
+    void on_repaired(std::size_t node, core::claim_id id, vote v, core::time_point now);
     // `answer`: empty if the node is gone.
     void on_probed(std::size_t node, core::claim_id id, reply answer);
 
     collaborators& parts_;
     life_cycle& life_;
+    claim_ends& ends_;
     core::ring<core::backend_event>& events_;
 };
 

@@ -43,7 +43,10 @@ struct claim {
     bool parked = false;                           // told that it waits in the queue
     bool unanswered = false;                       // release() was called, and not yet answered
 
-    std::string prefix() const { return lock_prefix(token.view(), tries); }
+    std::string prefix() const
+    {
+        return lock_prefix(token.view(), tries, terms.queue != core::queueing::none);
+    }
     std::uint64_t fence() const noexcept
     {
         return static_cast<std::uint64_t>(place.created()) * block + transfers;

@@ -10,7 +10,7 @@ namespace holdfast::zookeeper_store {
 
 namespace {
 
-constexpr std::string_view lock_mark = "-lock-", token_mark = "_c_";
+constexpr std::string_view lock_mark = "-lock-", token_mark = "_c_", no_wait_mark = ".try";
 constexpr std::size_t token_size = 32;
 
 bool is_digit(char c) noexcept
@@ -70,10 +70,12 @@ std::optional<std::string> unescaped(std::string_view name)
     return resource;
 }
 
-std::string lock_prefix(std::string_view token, unsigned tries)
+std::string lock_prefix(std::string_view token, unsigned tries, bool waits)
 {
     std::string name(token_mark);
     name += token;
+    if (!waits)
+        name += no_wait_mark;
     if (tries != 0)
         name += '.' + std::to_string(tries);
     name += lock_mark;
@@ -86,6 +88,12 @@ std::string_view token_in(std::string_view name) noexcept
     if (ours)
         return name.substr(token_mark.size(), token_size);
     return name;
+}
+
+bool never_waits(std::string_view name) noexcept
+{
+    return name.starts_with(token_mark) && name.size() > token_mark.size() + token_size &&
+           name.substr(token_mark.size() + token_size).starts_with(no_wait_mark);
 }
 
 // A negative number has its sign within ten characters if it has fewer than ten digits. A minus

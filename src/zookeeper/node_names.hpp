@@ -18,7 +18,10 @@ std::optional<std::string> unescaped(std::string_view name);
 
 // The beginning of the name of a lock's node: `_c_<token>-lock-`, as Curator's protected mode has
 // it. The server adds the place in the queue. `tries`: names that were used before for this token.
-std::string lock_prefix(std::string_view token, unsigned tries);
+// `waits`: a node without this is deleted unless it is the first at once, and its name says so.
+std::string lock_prefix(std::string_view token, unsigned tries, bool waits);
+// Whether a node of this library does not wait in its queue.
+bool never_waits(std::string_view name) noexcept;
 // The token in the name of a node of this library; other text of others.
 std::string_view token_in(std::string_view name) noexcept;
 

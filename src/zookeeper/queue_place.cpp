@@ -46,7 +46,8 @@ void queue_place::listed(const std::vector<std::string>& names)
         const auto sequence = sequence_of(each);
         if (!sequence)
             continue;
-        ++others_;
+        if (!never_waits(each))
+            ++others_;
         if (!is_before(*sequence, sequence_))
             continue;
         if (count_before_++ == 0 || is_before(nearest, *sequence)) {

@@ -42,7 +42,7 @@ public:
     // The node directly before it is gone. True if it was the first: none can come in between.
     bool before_is_gone() noexcept;
 
-    // How many other nodes there were.
+    // How many other nodes there were that wait, or may wait.
     std::size_t others() const noexcept { return others_; }
 
 private:

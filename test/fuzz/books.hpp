@@ -5,16 +5,20 @@
 #include "resp/reader.hpp"
 
 #include "fuzz/checks.hpp"
+#include "fuzz/leases.hpp"
 #include "fuzz/replies.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
 #include <string_view>
 
 namespace holdfast::fuzz {
+
+using namespace std::chrono_literals;
 
 // The possible validity of a claim, computed from the bytes on the wire. It is independent of the
 // library's own computation, with which it is compared.
@@ -33,7 +37,14 @@ public:
     std::size_t nodes = 0, refusals = 0, deletions = 0, found_alone = 0;
     std::set<std::size_t> late; // nodes that accepted the deletion of its release late
     bool removal_seen = false;
-    bool queued = false; // it is or was in a queue
+    bool queued = false;                    // it is or was in a queue
+    holding* lease = nullptr;               // its own one, or one that was given to it
+    core::time_point entered = core::never; // when it first asked for a place
+    core::time_point released_at{};
+    bool given_away = false;
+    // It may have been given a lease, or its turn may have come: a lease that a node gives it may
+    // be taken or discarded.
+    bool gift_in_doubt = false;
     // True if the library's view is not known exactly: a connection was closed between several
     // replies, so the later ones were not read, or replies came together and their order is
     // unknown.
@@ -48,6 +59,7 @@ public:
         if (to_repair) {
             check(now == stage::held, "only a lease is repaired");
             p.may_count = p.ours = false;
+            p.repairing = true;
             return;
         }
         ++p.sets;
@@ -56,10 +68,11 @@ public:
         round_ = true;
     }
 
-    void enqueued(std::size_t node, std::string_view reference)
+    void enqueued(std::size_t node, std::string_view reference, core::time_point when)
     {
         joined(node, reference);
         queue_node_ = node;
+        entered = std::min(entered, when);
     }
 
     void joined(std::size_t node, std::string_view reference)
@@ -69,7 +82,11 @@ public:
         check(!p.queued || p.reference == reference, "a claim has one place in each queue");
         p.queued = queued = true;
         p.reference = reference;
+        ++p.joins;
     }
+
+    // A request for a place is answered.
+    void has_place(std::size_t node) { at_[node].joins -= at_[node].joins > 0 ? 1u : 0u; }
 
     void confirming(std::size_t node, bool again)
     {
@@ -79,6 +96,8 @@ public:
         ++p.open;
         p.confirms += again ? 0u : 1u;
     }
+
+    void renewing(std::size_t node) { ++at_[node].renewing; }
 
     void removing(std::size_t node) { at_[node].removing = removal_seen = true; }
 
@@ -94,7 +113,9 @@ public:
     {
         place& p = at_[node];
         blurred = blurred || !sure;
-        if (!to_repair)
+        if (to_repair)
+            p.repairing = false;
+        else
             close_one(p);
         const resp::value& v = reply.front();
         if (v.kind == resp::value_kind::simple_string && v.text == "OK") {
@@ -118,6 +139,7 @@ public:
         const bool counts = !turn_ && !round_was_ && p.sets == 0 && queue_node_ == node;
         if (now != stage::asking || (!counts && !blurred))
             return;
+        gift_in_doubt = gift_in_doubt || !counts; // a gift is only taken before the turn
         turn_ = true;
         p.queued = false;
         grant(p, sent);
@@ -134,6 +156,7 @@ public:
         ++p.pushes;
         if (!p.queued)
             return;
+        gift_in_doubt = gift_in_doubt || !sure;
         turn_ = true;
         queue_node_ = node;
     }
@@ -154,6 +177,9 @@ public:
         compare();
     }
 
+    // A renewal is answered, perhaps by an error.
+    void renewal_ends(std::size_t node) { at_[node].renewing -= at_[node].renewing > 0 ? 1u : 0u; }
+
     void renewed(std::size_t node, bool confirmed, core::time_point sent, bool sure)
     {
         place& p = at_[node];
@@ -170,7 +196,61 @@ public:
     }
 
     // The requests to this node will not be answered any more.
-    void disconnected(std::size_t node) { at_[node].open = at_[node].open_was = 0; }
+    void disconnected(std::size_t node)
+    {
+        place& p = at_[node];
+        strayed_ = strayed_ || p.is_asked();
+        p.open = p.open_was = p.renewing = p.joins = 0;
+        p.repairing = false;
+    }
+
+    // Whether a lease that a node gives now is taken, and not discarded.
+    bool takes(std::size_t node, std::string_view reference) const
+    {
+        return now == stage::asking && !turn_ && !round_was_ && at_[node].queued &&
+               at_[node].reference == reference;
+    }
+
+    // A node has given us the lease of another client: the keys of all nodes are ours. If less than
+    // two thirds of a ttl are left, only those that are confirmed count.
+    void given(holding& h, const redis::baton& b, core::time_point when)
+    {
+        lease = &h;
+        turn_ = true;
+        const core::duration lasts = std::min<core::duration>(b.left - b.lag - 2ms, terms.ttl);
+        const core::time_point until = entered + lasts - terms.drift;
+        const bool counts = until - when > std::max(terms.ttl * 2 / 3, terms.guard);
+        for (std::size_t i = 0; i < nodes; ++i) {
+            place& p = at_[i];
+            p.may_count = true;
+            p.ours = counts;
+            p.until = std::max(p.until, until);
+            p.pushes += counts ? 0u : 1u; // may be confirmed once more
+        }
+        compare();
+    }
+
+    // The same, but it is not known whether the core has read it.
+    void may_be_given()
+    {
+        gift_in_doubt = true;
+        for (place& p : at_)
+            ++p.pushes;
+    }
+
+    // A node was asked to give the lease in the latest call, whose replies have been read.
+    void check_gift(std::size_t node, core::time_point when) const
+    {
+        check(now == stage::releasing && !removal_seen, "only a released lease is given");
+        check(!strayed_, "no lease is given after a lost answer");
+        for (std::size_t i = 0; i < nodes; ++i)
+            check(!at_[i].is_asked(), "no lease is given with a request under way");
+        check(blurred || at_[node].ours, "a lease is given where its key is");
+        check(blurred || bound() - when >= terms.ttl * 7 / 10, "a fresh lease is given");
+        check(released_at - entered <= 1s, "a lease is given soon after it was waited for");
+    }
+
+    const std::string& value_at(std::size_t node) const { return lease->value_at(node); }
 
     // Checks the requests of the latest call, after all replies have been read.
     void check_requests() const
@@ -209,6 +289,8 @@ private:
     static constexpr std::size_t most_refusals = 8;
 
     struct place {
+        bool is_asked() const { return open + renewing + joins > 0 || repairing; }
+
         bool may_count = false; // asked in this round, and the key was not found missing since
         bool ours = false;
         bool lost = false; // was ours and was lost: later grants of this node do not count
@@ -216,7 +298,9 @@ private:
         bool queued = false;
         std::string reference; // of the place in the queue
         std::size_t sets = 0, refused = 0, pushes = 0, confirms = 0;
-        std::size_t open = 0, open_was = 0; // requests that may make it ours
+        std::size_t open = 0, open_was = 0;  // requests that may make it ours
+        std::size_t renewing = 0, joins = 0; // under way, too
+        bool repairing = false;
         core::time_point until = core::long_ago;
     };
 
@@ -258,6 +342,7 @@ private:
     bool turn_ = false;  // our turn has come
     bool round_ = false; // the nodes have been asked
     bool round_was_ = false;
+    bool strayed_ = false; // the answer to a request about a key or a place was lost
     core::time_point best_{}, worst_{};
 };
 

@@ -5,6 +5,7 @@
 #include "resp/reader.hpp"
 
 #include "fuzz/input.hpp"
+#include "fuzz/leases.hpp"
 #include "fuzz/replies.hpp"
 
 #include <boost/asio/error.hpp>
@@ -16,6 +17,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace holdfast::fuzz {
 
@@ -25,10 +27,11 @@ class node {
 public:
     struct command {
         words text;
-        core::time_point queued{}; // later: when its last byte was sent
-        bool in_renewal = false;   // queued in a call of renew()
-        bool confirms = false;     // confirms a turn; set by on_queued
-        std::uint64_t end = 0;     // the offset after its last byte in the stream
+        core::time_point queued{};           // later: when its last byte was sent
+        bool in_renewal = false;             // queued in a call of renew()
+        bool confirms = false;               // confirms a turn; set by on_queued
+        std::vector<std::uint64_t> claims{}; // the claims that it is for; set by on_queued
+        std::uint64_t end = 0;               // the offset after its last byte in the stream
     };
     struct held_key {
         std::string token;
@@ -47,6 +50,10 @@ public:
     std::function<void(const command&, core::duration waited)> on_sent; // its last byte; optional
     std::function<void()> on_closed;
     std::function<void(std::span<const resp::value>)> on_push;
+    // A reply that the core is about to read, and the command, if that was queued before; optional.
+    std::function<void(const command*, std::span<const resp::value>)> on_coming;
+    std::function<void(const std::string& key, const words& give)> on_giving; // executes it
+    std::function<void(const std::string& token, const std::string& place)> on_given;
     std::function<void(const command&, std::span<const resp::value>)> on_reply;
 
     bool is_open() const { return state_ == state::open; }
@@ -80,6 +87,7 @@ public:
         answers.clear();
         commands_.reset();
         replies_.reset();
+        coming_.reset();
         notices_.clear();
         channel_.clear();
         wanted_.clear();
@@ -101,7 +109,10 @@ public:
         commands_.feed(fresh);
         while (commands_.next() == resp::reader::status::reply) {
             // The core queues only whole commands, so each ends here at the latest.
-            unanswered_.push_back({words_of(commands_.reply()), now, in_renewal, false, queued_});
+            unanswered_.push_back({.text = words_of(commands_.reply()),
+                .queued = now,
+                .in_renewal = in_renewal,
+                .end = queued_});
             if (unanswered_.back().text[0] == "SUBSCRIBE")
                 wanted_ = unanswered_.back().text[1];
             on_queued(unanswered_.back());
@@ -151,7 +162,10 @@ public:
     std::string execute(core::time_point now);
     // Hands a key off to the first waiter that listens; false if there is none.
     bool hand_over(const std::string& key, core::duration ttl, core::time_point now);
-    void notify(const std::string& place);
+    void notify(const std::string& place, const std::string& gift = {});
+    // Gives the lease of a key to the first waiter that listens. The result is that of the script.
+    int give(const std::string& key, const std::string& value, const std::string& terms,
+        core::duration ttl, core::time_point now);
     // The holder of a key releases it.
     void let_go(const std::string& key, core::time_point now);
     void send_notices() { answers += std::exchange(notices_, {}); }
@@ -165,10 +179,10 @@ public:
 private:
     enum class state { closed, opening, open };
 
-    static constexpr std::size_t message_length = 48; // the rest of a place is its channel
-
+    void preview(std::string_view bytes);
     void mirror(std::string_view bytes);
-    bool publish(const std::string& place);
+    bool publish(const std::string& place, const std::string& gift = {});
+    std::string baton_in(const std::string& key, core::time_point now) const;
     void changed(const std::string& key); // sends an invalidation if the core tracks the key
     std::string pass_on(const words& text, core::time_point now);
     std::string join(const words& text);
@@ -182,7 +196,7 @@ private:
     state state_ = state::closed;
     std::size_t seen_ = 0; // of the core's output
     std::uint64_t queued_ = 0, written_ = 0;
-    resp::reader commands_, replies_;
+    resp::reader commands_, replies_, coming_;
     std::deque<command> unanswered_;
     std::size_t executed_ = 0; // the first ones of these
     std::string wanted_;       // the channel that the core has subscribed to
@@ -203,9 +217,29 @@ inline void node::deliver(
     const std::string bytes = answers.substr(0, n);
     answers.erase(0, n);
     std::memcpy(space.data(), bytes.data(), n);
+    if (on_coming)
+        preview(bytes);
     link->received(n, now);
     look_at_all();
     mirror(bytes);
+}
+
+inline void node::preview(std::string_view bytes)
+{
+    std::size_t answered = 0;
+    coming_.feed(bytes);
+    while (coming_.next() == resp::reader::status::reply) {
+        const auto reply = coming_.reply();
+        const bool is_push = reply.front().kind == resp::value_kind::push;
+        const command* const c = answered < unanswered_.size() ? &unanswered_[answered] : nullptr;
+        const bool greets = c != nullptr && c->text[0] == "SUBSCRIBE";
+        if (is_push && !(greets && reply.size() > 1 && reply[1].text == "subscribe")) {
+            on_coming(nullptr, reply);
+            continue;
+        }
+        ++answered;
+        on_coming(c, reply);
+    }
 }
 
 inline void node::mirror(std::string_view bytes)

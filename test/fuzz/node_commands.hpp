@@ -10,6 +10,8 @@
 // The execution of commands by a node, as by a server.
 namespace holdfast::fuzz {
 
+using namespace std::chrono_literals;
+
 inline std::chrono::milliseconds ms(const std::string& digits)
 {
     return std::chrono::milliseconds(std::stoll(digits));
@@ -20,19 +22,19 @@ inline std::string resource_of(const std::string& queue)
     return queue.substr(0, queue.size() - redis::queue_suffix.size());
 }
 
-inline bool node::publish(const std::string& place)
+inline bool node::publish(const std::string& place, const std::string& gift)
 {
-    if (place.substr(message_length) != channel_)
+    if (place.substr(entry_length) != channel_)
         return others_listen;
-    notify(place);
+    notify(place, gift);
     return true;
 }
 
-inline void node::notify(const std::string& place)
+inline void node::notify(const std::string& place, const std::string& gift)
 {
     if (is_open() && !channel_.empty())
-        notices_ +=
-            ">3\r\n" + blob("message") + blob(channel_) + blob(place.substr(0, message_length));
+        notices_ += ">3\r\n" + blob("message") + blob(channel_) +
+                    blob(place.substr(0, entry_length) + gift);
 }
 
 inline void node::changed(const std::string& key)
@@ -47,7 +49,7 @@ inline bool node::hand_over(const std::string& key, core::duration ttl, core::ti
     while (!queue.empty()) {
         const std::string first = queue.front();
         queue.pop_front();
-        keys[key] = {first.substr(0, 32), now + ttl, now, ttl};
+        keys[key] = {first.substr(0, token_length), now + ttl, now, ttl};
         changed(key);
         if (publish(first))
             return true;
@@ -64,15 +66,63 @@ inline void node::let_go(const std::string& key, core::time_point now)
     send_notices();
 }
 
+// What a script says of the lease that a key was given with.
+inline std::string node::baton_in(const std::string& key, core::time_point now) const
+{
+    const held_key& k = keys.at(key);
+    return blob(k.token.substr(0, token_length) + std::to_string((k.until - now) / 1ms) +
+                k.token.substr(2 * token_length));
+}
+
+// Whether a key has the value of a lease that was given to the place with this token.
+inline bool is_given_to(const std::string& value, const std::string& own)
+{
+    return value.size() > 2 * token_length && value.compare(token_length, token_length, own) == 0;
+}
+
+inline int node::give(const std::string& key, const std::string& value, const std::string& terms,
+    core::duration ttl, core::time_point now)
+{
+    const auto found = keys.find(key);
+    if (found == keys.end() || found->second.token != value)
+        return 0;
+    const held_key was = found->second;
+    const std::string token = value.substr(0, token_length),
+                      left = std::to_string((was.until - now) / 1ms);
+    std::deque<std::string>& queue = queues[key];
+    while (!queue.empty() && was.until - now >= 1ms) {
+        const std::string first = queue.front(), to = first.substr(0, token_length);
+        queue.pop_front();
+        if (to == token || is_given_to(value, to))
+            continue;
+        const bool knows_batons = first.ends_with(redis::baton_mark);
+        if (knows_batons)
+            keys[key] = {token + to + terms, was.until, was.queued, was.ttl};
+        else
+            keys[key] = {to, now + ttl, now, ttl};
+        changed(key);
+        if (!publish(first, knows_batons ? token + left + terms : std::string()))
+            continue;
+        if (knows_batons)
+            on_given(token, first);
+        return knows_batons ? 2 : 3;
+    }
+    keys[key] = was;
+    return 1;
+}
+
 // The script `pass_on`: key, queue, token, ttl of a hand-off, place; or key, queue, window, token,
 // ttl, place, value of the window, and its ttl.
 inline std::string node::pass_on(const words& text, core::time_point now)
 {
-    const std::string& token = argument(text, 0);
+    const std::string &token = argument(text, 0), own = argument(text, 2).substr(0, token_length);
     std::erase(queues[text[3]], argument(text, 2));
     const auto found = keys.find(text[3]);
-    if (found == keys.end() || found->second.token != token)
+    if (found == keys.end())
         return number(0);
+    const std::string& value = found->second.token;
+    if (value != token && (own.empty() || value != own))
+        return !own.empty() && is_given_to(value, own) ? baton_in(text[3], now) : number(0);
     if (text[2] == "3" && !keys.contains(text[5])) {
         keys[text[5]] = {
             argument(text, 3), now + ms(argument(text, 4)), now, ms(argument(text, 4))};
@@ -100,6 +150,10 @@ inline std::string node::enqueue(const words& text, core::time_point queued, cor
         found->second = ours;
         return number(0);
     }
+    if (text.size() > 11 && found != keys.end() && is_given_to(found->second.token, token)) {
+        std::erase(queue, place);
+        return baton_in(text[3], now);
+    }
     if (std::find(queue.begin(), queue.end(), place) == queue.end())
         queue.push_back(place);
     if (found != keys.end())
@@ -114,7 +168,7 @@ inline std::string node::enqueue(const words& text, core::time_point queued, cor
     while (queue.front() != place) {
         const std::string first = queue.front();
         queue.pop_front();
-        keys[text[3]] = {first.substr(0, 32), now + ms(text[7]), queued, ms(text[7])};
+        keys[text[3]] = {first.substr(0, token_length), now + ms(text[7]), queued, ms(text[7])};
         if (publish(first))
             return number(ms(text[7]).count());
     }
@@ -187,7 +241,12 @@ inline std::string node::execute(core::time_point now)
         return join(text);
     if (calls(text, redis::owner_script)) {
         const auto held = keys.find(text[3]);
-        return held != keys.end() ? blob(held->second.token) : "_\r\n";
+        return held != keys.end() ? blob(held->second.token.substr(0, token_length)) : "_\r\n";
+    }
+    if (calls(text, redis::baton_script)) {
+        on_giving(text[3], text);
+        return number(
+            give(text[3], argument(text, 0), argument(text, 1), ms(argument(text, 2)), now));
     }
     if (calls(text, redis::enqueue_script))
         return enqueue(text, queued, now);

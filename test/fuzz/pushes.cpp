@@ -53,7 +53,8 @@ struct world final : redis::session_owner {
     explicit world(input& choices) : in(choices) {}
 
     input& in;
-    redis::node_session session{0, settings(), *this, 1};
+    core::wake_time wakes;
+    redis::node_session session{0, settings(), *this, wakes, 1};
     core::connection& connection = session.connection();
     core::time_point now = holdfast::test::start;
     resp::reader commands;

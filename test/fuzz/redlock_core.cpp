@@ -20,7 +20,7 @@ struct user final : redlock_world {
     using redlock_world::redlock_world;
 
     const bool hasty = in.flag(); // closes with releases under way
-    std::uint64_t last_tag = 0;
+    std::uint64_t last_tag = 0, givers = 0;
 
     void attempt(std::size_t variant)
     {
@@ -39,6 +39,7 @@ struct user final : redlock_world {
         b.tag = b.name = tag;
         b.resource = in.flag() ? "A" : "B";
         b.token = token.view();
+        b.lease = &leases.begin(b.token);
         b.terms = in.one_of(kinds);
         b.terms.queue = variant < 7    ? core::queueing::none
                         : variant < 14 ? core::queueing::if_contended
@@ -51,17 +52,6 @@ struct user final : redlock_world {
         act([&] { id = redlock.attempt(tag, b.resource, token, b.terms, now); });
         if (const auto still = open.find(tag); still != open.end())
             still->second.id = id;
-    }
-
-    // An open claim in this stage, chosen by the input, or null.
-    claim_book* choose(stage wanted)
-    {
-        std::vector<claim_book*> all;
-        for (auto& [tag, b] : open) {
-            if (b.now == wanted)
-                all.push_back(&b);
-        }
-        return all.empty() ? nullptr : all[in.wide() % all.size()];
     }
 
     void abandon(claim_book& b)
@@ -77,6 +67,7 @@ struct user final : redlock_world {
     void release(claim_book& b)
     {
         b.now = stage::releasing;
+        b.released_at = now;
         b.deadline = now + redlock.patience(b.terms.ttl);
         act([&] {
             redlock.queue().leave_open(b.id);
@@ -111,19 +102,87 @@ struct user final : redlock_world {
         looking = 0;
     }
 
-    // A client of another process takes the key of A, queues for it, or releases it.
+    // Clients of other processes take the key of A, queue for it, release or give it.
     void be_another(node& n, std::size_t variant)
     {
-        static const std::string another = "another" + std::string(32 - 7, '.');
+        static const std::string another = "another" + std::string(token_length - 7, '.');
         if (variant < 8) {
             n.keys.try_emplace("A", node::held_key{another, now + 10ms * in.byte(), now, {}});
         } else if (variant < 14) {
             n.others_listen = variant % 2 == 0;
-            n.queues["A"].push_back(another + std::string(16, '0') + "holdfast:another");
-        } else if (const auto held = n.keys.find("A");
-                   held != n.keys.end() && held->second.token == another) {
+            n.queues["A"].push_back(
+                another + std::string(16, '0') + "holdfast:another" + (variant < 12 ? "" : "+"));
+        } else if (variant >= 18) {
+            give(n);
+        } else if (const auto held = n.keys.find("A"); held == n.keys.end()) {
+            return;
+        } else if (held->second.token == another) {
+            n.let_go("A", now);
+        } else if (is_given_to(held->second.token, another)) {
+            const std::string token = held->second.token.substr(0, token_length);
+            for (node& each : nodes) {
+                const auto there = each.keys.find("A");
+                if (&each != &n && there != each.keys.end() && there->second.token == token)
+                    each.keys.erase(there);
+            }
             n.let_go("A", now);
         }
+    }
+
+    // A client of another process has a lease of A, and gives it to the next waiter.
+    void give(node& n)
+    {
+        const std::string name = "giver" + std::to_string(++givers);
+        const std::string token = name + std::string(token_length - name.size(), '.');
+        const core::duration ttl = 10ms * (1 + in.wide() % 1024);
+        const std::size_t chosen = in.wide();
+        std::vector<core::time_point> ends;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const auto there = nodes[i].keys.find("A");
+            const bool is_free = there == nodes[i].keys.end() || there->second.until <= now;
+            if ((chosen >> i % 16 & 1) == 0 || !is_free)
+                continue;
+            ends.push_back(now + ttl - std::min<core::duration>(ttl / 2, 1ms * (in.byte() % 32)));
+            nodes[i].keys["A"] = {token, ends.back(), now, ttl};
+        }
+        std::sort(ends.begin(), ends.end(), std::greater<>());
+        if (ends.size() <= nodes.size() / 2 || !n.keys.contains("A") || n.keys["A"].token != token)
+            return take_back(token);
+        const auto lag =
+            std::max<core::duration>(n.keys["A"].until - ends[nodes.size() / 2], core::duration(0));
+        const auto said = honest ? std::chrono::ceil<std::chrono::milliseconds>(lag)
+                                 : std::chrono::milliseconds(in.byte());
+        const int answer = n.give("A", token, " " + std::to_string(said.count()), 500ms, now);
+        n.send_notices();
+        if (answer != 2)
+            take_back(token);
+    }
+
+    void take_back(const std::string& token)
+    {
+        for (node& n : nodes)
+            std::erase_if(n.keys, [&](const auto& each) { return each.second.token == token; });
+    }
+
+    // Tells a claim that a lease was given to it: a new one, that of another claim, or its own one.
+    void give_falsely(node& n)
+    {
+        const auto& all = places[static_cast<std::size_t>(&n - nodes.data())];
+        if (all.empty() || !n.is_open())
+            return;
+        const std::string place = *std::next(all.begin(), std::ptrdiff_t(in.wide() % all.size()));
+        const std::string other = *std::next(all.begin(), std::ptrdiff_t(in.wide() % all.size()));
+        std::string token = "false" + std::to_string(++givers);
+        token += std::string(token_length - token.size(), '.');
+        if (in.below(8) == 0)
+            token = other.substr(0, token_length);
+        const std::size_t left = in.wide(), lag = in.byte();
+        const std::string text = token + std::to_string(left) + " " + std::to_string(lag) +
+                                 (in.below(16) == 0 ? " 1000" : "");
+        if (in.flag() && n.next() != nullptr)
+            return n.answer(blob(text));
+        n.notify(place, text);
+        n.send_notices();
     }
 
     // Sends a waiter a false notification of its turn, which waiters must expect.
@@ -138,9 +197,21 @@ struct user final : redlock_world {
         }
     }
 
+    static bool is_gift(const words& text)
+    {
+        return text[0].starts_with("EVAL") && !is_trial(text) && calls(text, redis::baton_script);
+    }
+
     bool is_quiet() const
     {
         return std::all_of(nodes.begin(), nodes.end(), [](const node& n) { return n.is_quiet(); });
+    }
+
+    // Whether we have, or have had, a lease with this value of a key, and no other process has it.
+    bool is_ours(const std::string& value) const
+    {
+        const std::string token = value.substr(0, token_length);
+        return leases.knows(token) && !away.contains(token) && !not_told.contains(token);
     }
 
     void check_reasons()
@@ -187,7 +258,10 @@ void user::misbehave(node& n)
         n.queues.clear();
         n.run_id = "run" + std::to_string(in.below(4));
         return;
-    case 7: // servers echo arguments of unknown commands
+    case 7:
+        if (n.next() != nullptr && honest && is_gift(n.next()->text)) // it does nothing
+            return n.answer("-ERR no\r\n");
+        // Servers echo arguments of unknown commands
         if (n.next() == nullptr)
             return;
         made_up = "-" + std::string(in.one_of(errors)) + ", with args beginning with: ";
@@ -204,6 +278,8 @@ void user::misbehave(node& n)
         made_up = in.text(in.below(32));
         break;
     case 10:
+        if (variant >= 16 && !honest)
+            return give_falsely(n);
         if (variant >= 10)
             return mislead(n);
         append_push(made_up, in);
@@ -280,8 +356,7 @@ void user::finish()
         check(open.empty(), "every claim ends");
         for (const node& n : nodes) {
             for (const auto& [name, k] : n.keys)
-                check(!honest || !k.token.starts_with(token_start) || k.queued + k.ttl <= now ||
-                          k.until <= now,
+                check(!honest || !is_ours(k.token) || k.queued + k.ttl <= now || k.until <= now,
                     "no key of ended claims is left");
             for (const auto& [name, queue] : n.queues) {
                 const bool has_ours = std::any_of(queue.begin(), queue.end(),

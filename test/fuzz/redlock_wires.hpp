@@ -1,13 +1,6 @@
 #pragma once
 
-#include "redis/redlock_core.hpp"
-
-#include "fuzz/books.hpp"
-#include "fuzz/checks.hpp"
-#include "fuzz/input.hpp"
-#include "fuzz/node_commands.hpp"
-#include "fuzz/redlock_settings.hpp"
-#include "support/times.hpp"
+#include "fuzz/redlock_leases.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -20,21 +13,9 @@ namespace holdfast::fuzz {
 
 using namespace std::chrono_literals;
 
-inline constexpr core::duration longest_silence = std::chrono::seconds(1); // of a waiter
-inline constexpr std::string_view token_start = "7e57c0de7e57c0de7e57";
-
-// A Redlock core, its nodes, and the records of its claims according to the bytes on the wire.
-struct redlock_wires {
-    using stage = claim_book::stage;
-
-    explicit redlock_wires(input& choices)
-        : in(choices),
-          honest(in.flag()),
-          nodes(1 + in.below(in.below(8) == 7 ? redis::max_nodes : 5)),
-          redlock(redlock_settings(nodes.size()),
-              in.flag() ? std::optional<core::duration>(std::chrono::milliseconds(50))
-                        : std::nullopt,
-              1)
+// The records of the claims of a Redlock core according to the bytes on the wire.
+struct redlock_wires : redlock_leases {
+    explicit redlock_wires(input& choices) : redlock_leases(choices)
     {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             node& n = nodes[i];
@@ -51,6 +32,7 @@ struct redlock_wires {
             };
             n.on_closed = [this, i] {
                 looks[i].clear();
+                leases.disconnected(i);
                 for (auto& [name, b] : open)
                     b.disconnected(i);
             };
@@ -60,24 +42,10 @@ struct redlock_wires {
         }
     }
 
-    input& in;
-    const bool honest; // the nodes may be slow and unreliable, but give no wrong answers
-    std::vector<node> nodes;
-    redis::redlock_core redlock;
-    core::time_point now = test::start;
-    std::map<std::uint64_t, claim_book> open;      // by name; not yet ended
     std::map<std::uint64_t, std::uint64_t> tagged; // names by present tag
     std::uint64_t looking = 0; // the name of the claim that is probed for waiters in this call
     std::map<std::size_t, std::deque<std::uint64_t>> looks; // by node: names in unanswered probes
     std::map<std::size_t, std::set<std::string>> places;    // by node: all places ever in a queue
-
-    // The open claim of a token, or null.
-    claim_book* find(const std::string& token)
-    {
-        check(token.starts_with(token_start), "an owner token is sent unchanged");
-        const auto found = open.find(std::stoul(token.substr(token_start.size())));
-        return found == open.end() ? nullptr : &found->second;
-    }
 
     void on_queued(std::size_t at, node::command& c)
     {
@@ -85,8 +53,10 @@ struct redlock_wires {
         if (is_trial(text))
             return;
         if (text[0] == "SET") {
-            claim_book* const b = find(text[2]);
-            check(b != nullptr, "there is no SET for an ended claim");
+            claim_book* const b = holder_of(at, text[2]);
+            if (b == nullptr)
+                return;
+            c.claims = {b->name};
             check(text.size() == 6 && text[1] == b->resource && text[3] == "NX" &&
                       text[4] == "PX" &&
                       std::chrono::milliseconds(std::stoll(text[5])) == b->terms.ttl,
@@ -97,8 +67,7 @@ struct redlock_wires {
         } else if (text[0].starts_with("EVAL")) {
             on_call(at, c);
         } else if (text[0] == "ZREM") {
-            check(places.contains(at) && places.at(at).contains(text[2]),
-                "only a place in the queue is removed from it");
+            check(may_be_queued(at, text[2]), "only a place in the queue is removed from it");
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looking);
             check(asker != open.end() && text[1] == queue_of(asker->second.resource),
@@ -111,9 +80,10 @@ struct redlock_wires {
     void on_sent(std::size_t at, const node::command& c, core::duration waited)
     {
         if (waited <= 1ms || c.text[0] != "EVALSHA" ||
-            !(calls(c.text, redis::release_script) || calls(c.text, redis::pass_on_script)))
+            !(calls(c.text, redis::release_script) || calls(c.text, redis::pass_on_script) ||
+                calls(c.text, redis::baton_script)))
             return;
-        claim_book* const b = find(argument(c.text, 0));
+        claim_book* const b = lease_of(at, argument(c.text, 0));
         if (b != nullptr && b->now == stage::releasing && b->late.insert(at).second &&
             b->late.size() == redis::blocking(nodes.size()))
             b->deadline = now + redlock.patience(b->terms.ttl);
@@ -125,15 +95,18 @@ struct redlock_wires {
     }
 
     // A place in the queue of a node that is not, or not for this client, the queue node.
-    void on_join(std::size_t at, const words& text)
+    void on_join(std::size_t at, node::command& c)
     {
+        const words& text = c.text;
         const claim_book* const b = find(text[4].substr(0, 32));
         check(b != nullptr && text[3] == queue_of(b->resource), "only open attempts enter a queue");
         check(b->terms.queue != core::queueing::none, "only attempts that may wait enter a queue");
         check(text[4].size() > 48 && text[4].substr(48) == nodes[at].channel(),
             "a waiter has subscribed to the channel of its place");
         check(ms(text[5]) > longest_silence, "a queue lasts longer than a waiter is silent");
+        c.claims = {b->name};
         open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
+        asked[b->token] = now;
         places[at].insert(text[4]);
     }
 
@@ -141,60 +114,83 @@ struct redlock_wires {
     {
         const words& text = c.text;
         if (calls(text, redis::join_script))
-            return on_join(at, text);
+            return on_join(at, c);
         if (calls(text, redis::owner_script))
             return; // it is read-only
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
+        if (calls(text, redis::baton_script))
+            return on_give(at, c);
         const bool queues = !calls(text, redis::release_script);
-        claim_book* const b = find(argument(text, 0));
+        const bool deletes = !calls(text, redis::enqueue_script);
+        claim_book* const b = deletes ? lease_of(at, argument(text, 0)) : find(argument(text, 0));
         if (b != nullptr)
             check(text[3] == b->resource, "a script gets the key of its claim");
         if (queues)
-            check_place(at, text, b);
-        if (!calls(text, redis::enqueue_script))
-            return b != nullptr ? b->removing(at) : void();
+            check_place(at, text,
+                deletes        ? claims_of(at, argument(text, 0))
+                : b != nullptr ? claims{b}
+                               : claims());
+        if (deletes)
+            return deletions.push_back({.node = at, .value = argument(text, 0)});
         check(b != nullptr, "only open attempts enter a queue");
         check(ms(argument(text, 3)) == b->terms.ttl && ms(argument(text, 4)) > longest_silence,
             "a key has its ttl, and a queue lasts longer than a waiter is silent");
         check(b->terms.queue != core::queueing::none, "only attempts that may wait enter a queue");
         const std::string& place = argument(text, 2);
-        b->enqueued(at, std::string_view(place).substr(32, 16));
+        b->enqueued(at, std::string_view(place).substr(32, 16), now);
+        c.claims = {b->name};
         b->deadline = limit_of(*b);
+        asked[b->token] = now;
         places[at].insert(place);
     }
 
+    // A dishonest node can end the connection in the call that queues the request for the place.
+    bool may_be_queued(std::size_t at, const std::string& place) const
+    {
+        return (places.contains(at) && places.at(at).contains(place)) ||
+               (!honest && nodes[at].ever_disconnected);
+    }
+
+    // What a script is asked for must suit one of these claims, if there are any.
+    using claims = std::vector<const claim_book*>;
+    static void check_one_of(const claims& all, auto suits, const char* promise)
+    {
+        check(all.empty() || std::any_of(all.begin(), all.end(), suits), promise);
+    }
+
     // A place in a queue: the arguments that the queue node needs to hand off a key.
-    void check_place(std::size_t at, const words& text, const claim_book* b) const
+    void check_place(std::size_t at, const words& text, const claims& all) const
     {
         check(text[4] == queue_of(text[3]), "a script gets the queue of its key");
         const auto hand_off = ms(argument(text, 1));
         check(hand_off <= 500ms && hand_off > 0ms, "the ttl of a hand-off is short");
-        check(b == nullptr || hand_off <= b->terms.ttl,
+        check_one_of(
+            all, [&](const claim_book* b) { return hand_off <= b->terms.ttl; },
             "the ttl of a hand-off is at most that of a lease");
         const std::string& place = argument(text, 2);
         if (calls(text, redis::pass_on_script) && text[2] == "3")
-            check_window(text, b);
+            check_window(text, all);
         if (calls(text, redis::enqueue_script))
             check(place.size() > 48 && place.starts_with(argument(text, 0)) &&
                       place.substr(48) == nodes[at].channel(),
                 "a waiter has subscribed to the channel of its place");
         else
-            check(place.empty() || (places.contains(at) && places.at(at).contains(place)),
+            check(place.empty() || may_be_queued(at, place),
                 "only a place in the queue is removed from it");
     }
 
     // The window that the release of a lease asks for.
-    static void check_window(const words& text, const claim_book* b)
+    static void check_window(const words& text, const claims& all)
     {
         check(text[5] == text[3] + std::string(redis::window_suffix),
             "a script gets the window of its key");
-        if (b == nullptr)
-            return;
-        const core::polling_params& terms = b->terms.polling;
-        check(terms.window_ms != 0 && ms(argument(text, 4)) == terms.period() &&
-                  ms(argument(text, 3)) == terms.period() - terms.window(),
-            "a window has the length and the period of the terms");
+        const auto suits = [&text](const claim_book* b) {
+            const core::polling_params& terms = b->terms.polling;
+            return terms.window_ms != 0 && ms(argument(text, 4)) == terms.period() &&
+                   ms(argument(text, 3)) == terms.period() - terms.window();
+        };
+        check_one_of(all, suits, "a window has the length and the period of the terms");
     }
 
     void on_renewal(std::size_t at, node::command& c)
@@ -208,14 +204,17 @@ struct redlock_wires {
         c.confirms = !c.in_renewal && count == 1 &&
                      (text[0] == "EVALSHA" || std::any_of(sent.begin(), sent.end(), waits_for_it));
         for (std::size_t i = 0; i < count; ++i) {
-            claim_book* const b = find(text[3 + count + 2 * i]);
-            check(b != nullptr && text[3 + i] == b->resource &&
-                      ms(text[4 + count + 2 * i]) == b->terms.ttl,
+            claim_book* const b = holder_of(at, text[3 + count + 2 * i]);
+            c.claims.push_back(b != nullptr ? b->name : 0);
+            if (b == nullptr)
+                continue;
+            check(text[3 + i] == b->resource && ms(text[4 + count + 2 * i]) == b->terms.ttl,
                 "a renewal has the arguments of its claims");
             if (c.confirms) {
                 b->confirming(at, text[0] == "EVAL");
                 b->deadline = std::max(b->deadline, limit_of(*b));
             } else {
+                b->renewing(at);
                 check(b->now == stage::held, "only leases are renewed");
             }
         }
@@ -233,7 +232,7 @@ struct redlock_wires {
         if (is_trial(text))
             return;
         if (text[0] == "SET") {
-            if (claim_book* const b = find(text[2]))
+            if (claim_book* const b = claim_at(c, 0))
                 b->answered(at, answer, c.queued, c.in_renewal, sure);
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looks[at].front());
@@ -253,22 +252,34 @@ struct redlock_wires {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
-        if (calls(text, redis::join_script) || calls(text, redis::owner_script))
+        if (calls(text, redis::owner_script))
             return;
-        if (!calls(text, redis::renew_script)) {
-            claim_book* const b = find(argument(text, 0));
-            if (b == nullptr)
-                return;
-            if (!calls(text, redis::enqueue_script))
-                b->removed(v.kind == resp::value_kind::integer && v.integer != 0, sure);
-            else if (v.kind == resp::value_kind::integer && v.integer == 0)
-                b->in_turn(at, c.queued, sure);
-            return;
+        if (calls(text, redis::baton_script))
+            return on_give_answered(at, c, answer);
+        if (calls(text, redis::join_script) || calls(text, redis::enqueue_script)) {
+            if (claim_book* const b = claim_at(c, 0)) {
+                b->has_place(at);
+                if (calls(text, redis::enqueue_script) && v.kind == resp::value_kind::integer &&
+                    v.integer == 0)
+                    b->in_turn(at, c.queued, sure);
+            }
+        } else if (!calls(text, redis::renew_script)) {
+            on_deleted(at, text, v);
         }
+        if (v.kind == resp::value_kind::blob_string && !place_in(text).empty()) {
+            const std::string& place = argument(text, 2);
+            if (const auto b = gift_in(answer))
+                on_gift(at, *b, place.substr(0, token_length),
+                    std::string_view(place).substr(token_length, 16), sure);
+        }
+        if (!calls(text, redis::renew_script))
+            return;
         const std::size_t count = std::stoul(text[2]);
         const bool usable = v.kind == resp::value_kind::array && v.count == count;
         for (std::size_t i = 0; i < count; ++i) {
-            claim_book* const b = find(text[3 + count + 2 * i]);
+            claim_book* const b = claim_at(c, i);
+            if (b != nullptr && !c.confirms)
+                b->renewal_ends(at);
             const bool ours = usable && answer[i + 1].integer == 1;
             if (b != nullptr && c.confirms && (usable || v.kind == resp::value_kind::error))
                 b->confirmed(at, ours, c.queued, sure);
@@ -277,21 +288,36 @@ struct redlock_wires {
         }
     }
 
+    // The open claim for which a command was queued, or null.
+    claim_book* claim_at(const node::command& c, std::size_t i)
+    {
+        const auto found = open.find(i < c.claims.size() ? c.claims[i] : 0);
+        return found == open.end() ? nullptr : &found->second;
+    }
+
+    void on_deleted(std::size_t at, const words& text, const resp::value& v)
+    {
+        const std::string& value = argument(text, 0);
+        const bool is_number = v.kind == resp::value_kind::integer;
+        if (is_number || (v.kind == resp::value_kind::blob_string && !place_in(text).empty())) {
+            for (holding* const h : leases.with(at, value))
+                h->deleted(at, is_number && v.integer != 0);
+        }
+        if (claim_book* const b = lease_of(at, value))
+            b->removed(is_number && v.integer != 0, nodes[at].sure);
+    }
+
     void on_push(std::size_t at, redis::reply push)
     {
+        if (const auto b = gift_in(push))
+            return on_gift(
+                at, *b, place_in(push), push[3].text.substr(token_length, 16), nodes[at].sure);
         if (push.size() < 4 || push[1].text != "message" || push[3].text.size() != 48)
             return;
         for (auto& [name, b] : open) {
             if (push[3].text.starts_with(b.token))
                 b.notified(at, push[3].text.substr(32), nodes[at].sure);
         }
-    }
-
-    // The time by which an attempt has ended or, if it is queued, has sent another command.
-    core::time_point limit_of(const claim_book& b) const
-    {
-        const core::duration patience = redlock.patience(b.terms.ttl);
-        return now + connect_timeout + patience + (b.queued ? longest_silence + patience : 0s);
     }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 namespace holdfast::fuzz {
 
@@ -16,6 +17,17 @@ struct redlock_world : redlock_wires {
 
     std::set<std::uint64_t> watches;
     bool tricked = false; // a waiter got a false notification
+
+    // An open claim in this stage, chosen by the input, or null.
+    claim_book* choose(stage wanted)
+    {
+        std::vector<claim_book*> all;
+        for (auto& [tag, b] : open) {
+            if (b.now == wanted)
+                all.push_back(&b);
+        }
+        return all.empty() ? nullptr : all[in.wide() % all.size()];
+    }
 
     // Calls the core, and handles all resulting commands and events.
     template <class Call>
@@ -43,6 +55,7 @@ struct redlock_world : redlock_wires {
 
     void take_events()
     {
+        check_leases();
         while (const auto e = redlock.next_event()) {
             if (e->kind == event::free_hint)
                 check(watches.erase(e->tag) == 1, "a watch ends only once");
@@ -55,6 +68,8 @@ struct redlock_world : redlock_wires {
                 "the key of an open claim is not deleted");
             check(b.blurred || b.now != stage::held || b.told <= b.bound(),
                 "a shorter validity is reported");
+            if (b.now == stage::held && b.told > now)
+                check_nodes(b, b.told);
         }
     }
 
@@ -98,9 +113,9 @@ struct redlock_world : redlock_wires {
                 "there is no key_conflict with honest nodes");
             break;
         case event::released:
-            check(
-                e.outcome != release_outcome::released || b.deletions > nodes.size() / 2 || unseen,
-                "the outcome `released` requires deletions by a majority");
+            check(e.outcome != release_outcome::released || b.deletions > nodes.size() / 2 ||
+                      b.given_away || unseen,
+                "the outcome `released` requires deletions by a majority, or a gift");
             break;
         case event::queued:
             check(b.queued, "an attempt is reported as queued only if it is in a queue");
@@ -126,9 +141,10 @@ struct redlock_world : redlock_wires {
     // Honest nodes keep the key that they have granted as long as the lease lasts.
     void check_nodes(const claim_book& b, core::time_point until) const
     {
-        const auto holds_it = [&b, until](const node& n) {
+        const auto holds_it = [this, &b, until](const node& n) {
             const auto found = n.keys.find(b.resource);
-            return found != n.keys.end() && found->second.token == b.token &&
+            const auto at = static_cast<std::size_t>(&n - nodes.data());
+            return found != n.keys.end() && found->second.token == b.value_at(at) &&
                    found->second.until >= until;
         };
         check(!honest || std::count_if(nodes.begin(), nodes.end(), holds_it) >

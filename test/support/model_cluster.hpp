@@ -13,8 +13,9 @@ namespace holdfast::test {
 // A redlock core on model nodes.
 struct model_cluster : redlock_fixture<model_node> {
     explicit model_cluster(std::size_t count,
-        std::optional<core::duration> node_timeout = std::chrono::milliseconds(50))
-        : redlock_fixture(count, node_timeout)
+        std::optional<core::duration> node_timeout = std::chrono::milliseconds(50),
+        const std::optional<redis::fence_settings>& fence = {}, const redis::deployment& used = {})
+        : redlock_fixture(count, node_timeout, fence, used)
     {}
 
     // Makes an attempt, which all nodes that answer at once must grant.

@@ -24,6 +24,7 @@ std::string name_of_script(std::string_view text)
     return is(redis::release_script)   ? "DELETE"
            : is(redis::pass_on_script) ? "PASS"
            : is(redis::enqueue_script) ? "ENQUEUE"
+           : is(redis::baton_script)   ? "GIVE"
            : is(redis::join_script)    ? "JOIN"
            : is(redis::owner_script)   ? "OWNER"
                                        : "RENEW";
@@ -137,6 +138,8 @@ std::optional<std::string> model_node::note(redis_model::arguments command)
     }
     if (!greeting.contains(command[0]))
         log.push_back(line);
+    if (const auto w = wrong.find(name); w != wrong.end())
+        return w->second;
     const auto e = errors.find(name);
     if (e == errors.end())
         return std::nullopt;

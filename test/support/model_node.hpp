@@ -40,6 +40,7 @@ public:
     bool silent = false;                       // executes commands, but holds its answers back
     bool deaf = false;                         // reads nothing from the connection
     std::map<std::string, std::string> errors; // by the name of the command in the log
+    std::map<std::string, std::string> wrong;  // the same: encoded answers of another type
     std::vector<std::string> log; // "SET A", "DELETE A", "RENEW A B", "PASS A queue" …
 
     // The log since the last call, without the handshake.

@@ -73,6 +73,7 @@ struct redis_model::call {
 
     // Sorted sets.
     void zadd();
+    void zadd_numbers(); // ZADDNUMBERS key score count: ZADD GT of the members 0 to count - 1
     void zrem();
     void zpopmin();
     void zrange();

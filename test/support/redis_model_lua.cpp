@@ -159,12 +159,14 @@ const redis_model::script* redis_model::interpreter::with_digest(std::string_vie
     return found == scripts_.end() ? nullptr : &*found;
 }
 
-void redis_model::interpreter::learn(std::string_view text, std::string_view digest)
+void redis_model::interpreter::learn(
+    std::string_view text, std::string_view digest, std::string_view shorter)
 {
     if (with_text(text) != nullptr)
         return;
+    const std::string_view run = shorter.empty() ? text : shorter;
     lua_State* const lua = state_.get();
-    if (luaL_loadbuffer(lua, text.data(), text.size(), "@user_script") != 0) {
+    if (luaL_loadbuffer(lua, run.data(), run.size(), "@user_script") != 0) {
         const std::string why(text_at(lua, -1));
         lua_pop(lua, 1);
         throw std::invalid_argument("a script does not compile: " + why);

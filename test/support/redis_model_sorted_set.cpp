@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace holdfast::test {
 
@@ -52,7 +53,7 @@ std::optional<double> sorted_set::score_of(std::string_view name) const
 {
     const group& among = is_large() ? group_of(name) : small_;
     const auto found = find(among, name);
-    return found == among.end() ? std::nullopt : std::optional(found->first);
+    return found == among.end() ? std::nullopt : std::optional(score_of(*found));
 }
 
 sorted_set::outcome sorted_set::put(double score, std::string_view name, const condition& c)
@@ -62,9 +63,14 @@ sorted_set::outcome sorted_set::put(double score, std::string_view name, const c
     const group& seen = is_large() ? group_of(name) : small_;
     const auto at = find(seen, name);
     const auto number = at - seen.begin();
-    const auto old = at == seen.end() ? std::nullopt : std::optional(at->first);
+    const auto old = at == seen.end() ? std::nullopt : std::optional(score_of(*at));
     if (!c.allows(old, score) || old == score)
         return outcome::same;
+    order_ = nullptr;
+    if (score < least_)
+        settle();
+    if (!old)
+        numbered_ = 0;
     group& among = is_large() ? own_group_of(name) : small_;
     size_ += old ? 0u : 1u;
     if (is_large() && old) {
@@ -85,29 +91,89 @@ bool sorted_set::erase(std::string_view name)
     const auto found = find(among, name);
     if (found == among.end())
         return false;
+    if (order_ != nullptr && (*order_)[order_->size() - size_].second != name)
+        order_ = nullptr;
     among.erase(found);
+    numbered_ = 0;
     --size_;
     return true;
 }
 
+const std::vector<sorted_set::member>& sorted_set::order() const
+{
+    if (!is_large())
+        return small_;
+    if (order_ == nullptr) {
+        std::vector<member> all;
+        all.reserve(size_);
+        for (const auto& each : groups_) {
+            if (each == nullptr)
+                continue;
+            for (const member& m : *each)
+                all.emplace_back(score_of(m), m.second);
+        }
+        std::sort(all.begin(), all.end());
+        order_ = std::make_shared<const std::vector<member>>(std::move(all));
+    }
+    return *order_;
+}
+
 std::vector<sorted_set::member> sorted_set::range(std::size_t first, std::size_t count) const
 {
-    const auto part = [&](const std::vector<member>& all) {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(std::min(first, all.size()));
-        const auto left = static_cast<std::size_t>(all.end() - begin);
-        return std::vector<member>(
-            begin, begin + static_cast<std::ptrdiff_t>(std::min(count, left)));
-    };
-    if (!is_large())
-        return part(small_);
-    std::vector<member> all;
-    all.reserve(size_);
-    for (const auto& each : groups_) {
-        if (each != nullptr)
-            all.insert(all.end(), each->begin(), each->end());
+    const std::vector<member>& all = order();
+    first = std::min(first, size_);
+    count = std::min(count, size_ - first);
+    const auto begin = all.end() - static_cast<std::ptrdiff_t>(size_ - first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+bool sorted_set::raise_numbered(double score, std::size_t count)
+{
+    if (empty() && count > most_in_small) {
+        thread_local std::map<std::size_t, sorted_set> made;
+        sorted_set& whole = made[count];
+        for (std::size_t i = whole.size_; i < count; ++i)
+            whole.put(lowest, std::to_string(i), {});
+        *this = whole;
+        numbered_ = count;
     }
-    std::sort(all.begin(), all.end());
-    return part(all);
+    if (numbered_ != count || count == 0) {
+        std::size_t changed = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            changed += put(score, std::to_string(i), {.gt = true}) == outcome::same ? 0u : 1u;
+        return changed != 0;
+    }
+    if (least_ >= score || lowest_score() >= score)
+        return false;
+    least_ = score;
+    order_ = nullptr;
+    return true;
+}
+
+// Precondition: it is large.
+std::optional<double> sorted_set::lowest_score() const
+{
+    std::optional<double> found;
+    for (const auto& each : groups_) {
+        if (each == nullptr)
+            continue;
+        for (const member& m : *each)
+            found = std::min(found.value_or(score_of(m)), score_of(m));
+    }
+    return found;
+}
+
+// Writes to all members what they have at least.
+void sorted_set::settle()
+{
+    for (auto& each : groups_) {
+        if (each == nullptr)
+            continue;
+        each = std::make_shared<group>(*each);
+        for (member& m : *each)
+            m.first = score_of(m);
+    }
+    least_ = lowest;
 }
 
 void sorted_set::grow()

@@ -129,6 +129,24 @@ void redis_model::call::zadd()
     integer(o.ch ? added + changed : added);
 }
 
+void redis_model::call::zadd_numbers()
+{
+    const auto score = score_of(argv[2]);
+    const auto count = integer_of(argv[3]);
+    if (!score || !count || *count <= 0)
+        return error(syntax);
+    auto found = look_up(argv[1]);
+    if (found != none() && !is_sorted_set(found->second))
+        return error(wrong_type);
+    if (found == none()) {
+        found = keys().try_emplace(server.key_).first;
+        found->second.is = item::kind::sorted_set;
+    }
+    if (found->second.members.raise_numbered(*score, static_cast<std::size_t>(*count)))
+        members_changed(found);
+    integer(*count);
+}
+
 void redis_model::call::zrem()
 {
     const auto found = look_up(argv[1]);

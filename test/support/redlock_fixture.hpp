@@ -18,7 +18,7 @@ namespace holdfast::test {
 template <class Node>
 struct redlock_fixture {
     explicit redlock_fixture(std::size_t count, std::optional<core::duration> node_timeout,
-        const std::optional<redis::fence_settings>& fence = {})
+        const std::optional<redis::fence_settings>& fence = {}, const redis::deployment& used = {})
     {
         std::vector<redis::node_settings> settings(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +36,8 @@ struct redlock_fixture {
                 .max_requests = 1000,
                 .max_bytes = 1024 * 1024};
         }
-        core = std::make_unique<redis::redlock_core>(std::move(settings), node_timeout, 1, fence);
+        core = std::make_unique<redis::redlock_core>(
+            std::move(settings), node_timeout, 1, fence, used);
     }
 
     // Serves all nodes until nothing more happens at this moment.
@@ -51,6 +52,15 @@ struct redlock_fixture {
             for (std::size_t i = 0; i < nodes.size(); ++i)
                 changed = nodes[i].serve(*core->connections()[i], now) || changed;
         }
+    }
+
+    // Whether nothing is left to do. Lets the time pass that the core has noted, which may be too
+    // early.
+    bool is_idle()
+    {
+        if (core->wake_at() != holdfast::core::never)
+            pass(core->wake_at() - now);
+        return core->wake_at() == holdfast::core::never;
     }
 
     // Lets time pass, and wakes the core whenever it is due.
@@ -78,6 +88,7 @@ struct redlock_fixture {
     {
         std::string all;
         while (const auto e = core->next_event()) {
+            keys_left = e->keys_left;
             if (e->kind == core::event_kind::queued)
                 told_to_wait.push_back(e->tag); // most tests check this by the requests
             else
@@ -121,6 +132,7 @@ struct redlock_fixture {
     }
 
     std::vector<std::uint64_t> told_to_wait; // tags of `queued` events
+    bool keys_left = false;                  // in the last event
     std::uint64_t first_token = 0;           // tokens are told relative to this one
     std::vector<Node> nodes;
     std::unique_ptr<redis::redlock_core> core;

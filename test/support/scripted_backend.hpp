@@ -117,9 +117,11 @@ public:
                 .until = valid_until}});
     }
 
-    void lose(core::claim_id id)
+    void lose(core::claim_id id, bool keys_left = false)
     {
-        push({.kind = core::event_kind::lost, .tag = open(id, stage::held, "lose").tag});
+        push({.kind = core::event_kind::lost,
+            .tag = open(id, stage::held, "lose").tag,
+            .keys_left = keys_left});
     }
 
     void end_release(core::claim_id id, release_outcome outcome = release_outcome::released)

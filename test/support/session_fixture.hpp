@@ -49,7 +49,8 @@ struct session_fixture : redis::session_owner {
     std::string heard; // calls of the owner, in order
     std::string objection;
     bool says_again = false; // scripts that the node had forgotten
-    redis::node_session session{0, session_settings(), *this, 1};
+    core::wake_time wakes;
+    redis::node_session session{0, session_settings(), *this, wakes, 1};
     core::connection& connection = session.connection();
     core::time_point now = start;
 
@@ -136,7 +137,11 @@ struct session_fixture : redis::session_owner {
         connection.written(connection.output().size(), now);
     }
 
-    std::string told() { return std::exchange(heard, {}); }
+    std::string told()
+    {
+        BOOST_TEST((wakes.at() <= session.wake_at())); // it has noted each time
+        return std::exchange(heard, {});
+    }
 };
 
 } // namespace holdfast::test

@@ -21,7 +21,7 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     reported = core::long_ago;
     stage = claim_stage::asking;
     late.reset();
-    ends_turns = false;
+    ends_turns = taken_away = false;
     look = {};
 }
 
@@ -46,10 +46,27 @@ void claim::not_granted(std::size_t node, vote v, errc why) noexcept
         keys[node].state = key::absent;
 }
 
-// In plain mode it proves the grant, too, whose own answer was lost. It does not prove a token.
-void claim::renewed(std::size_t node, core::time_point asked) noexcept
+void claim::not_confirmed(std::size_t node, errc why) noexcept
 {
+    keys[node].again = false;
+    keys[node].trouble = static_cast<std::uint8_t>(why);
+    round.record(node, vote::failed);
+}
+
+// In plain mode it proves the grant, too, whose own answer was lost. It does not prove a token.
+void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
+{
+    note_end(now);
     keys.renewed(node, end_of(asked), !round.is_fenced());
+}
+
+void claim::note_end(core::time_point now) noexcept
+{
+    if (!queue.ticket)
+        return;
+    queue.ticket->keys_end = std::max(queue.ticket->keys_end, now + params.ttl);
+    if (queue.ticket->baton)
+        queue.ticket->baton->renewed = true;
 }
 
 core::time_point claim::end_of(core::time_point asked) const noexcept
@@ -67,6 +84,34 @@ void claim::weigh() noexcept
         else if (n.state == key::asked && round.has_key(i) && round.counts(i))
             keys.granted(i, n.until);
     }
+}
+
+// Source: the end of the key is known at the queue node, and the place was known to nobody before
+// `entered`. So the script has read the ttl later than that.
+void claim::take_over(std::size_t node, const baton& given, core::time_point now)
+{
+    constexpr std::chrono::milliseconds rounding{2}; // of two times in ms
+    queue.ticket->baton = custody_of(given, token, node);
+    queue.ticket->keys_end = now + given.left; // of the queue node's key, until that is renewed
+    token = given.token;
+    const core::duration lasts =
+        std::min<core::duration>(given.left - given.lag - rounding, params.ttl);
+    const core::time_point asked = queue.ticket->entered + lasts - params.ttl;
+    round.take_over(keys.size(), given.fence);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        keys.sent(i, asked + params.ttl);
+        keys.answered(i);
+        keys.granted(i, end_of(asked));
+    }
+    keys[node].queued = queue.everywhere; // a second request for a place may have crossed it
+    keys.stays(now + std::max<core::duration>(given.left, params.ttl));
+}
+
+void claim::relinquish() noexcept
+{
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i].state = key::absent;
+    queue.ticket->gives = queue_ticket::passing::done;
 }
 
 void claim::missing(std::size_t node) noexcept

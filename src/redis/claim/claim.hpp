@@ -5,6 +5,7 @@
 #include "redis/claim/node_keys.hpp"
 #include "redis/claim/queue_place.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -40,12 +41,14 @@ public:
     // has neither granted nor refused, if known.
     void granted(std::size_t node, core::time_point asked);
     void not_granted(std::size_t node, vote v, errc why = {}) noexcept;
+    // A node cannot say whether it has the key that it was to confirm: it may have it.
+    void not_confirmed(std::size_t node, errc why) noexcept;
     // In fenced mode, after a change of the ballots: only nodes that count are `ours`.
     void weigh() noexcept;
     // Our key was found missing: the node no longer counts, whatever it grants later.
     void missing(std::size_t node) noexcept;
     // A renewal that was queued at `asked` was confirmed.
-    void renewed(std::size_t node, core::time_point asked) noexcept;
+    void renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept;
 
     // Transfers it to another holder in this process. In fenced mode, returns the holder's token.
     // Precondition: round.can_transfer().
@@ -53,6 +56,53 @@ public:
     {
         tag = new_tag;
         return round.transfer();
+    }
+
+    // An answer has come to a request that has set or renewed a key.
+    void note_end(core::time_point now) noexcept;
+    // No answer will come to a request about the key, or none that says anything: an answer of the
+    // wrong type may be that to another request.
+    void stray() noexcept
+    {
+        if (queue.ticket)
+            queue.ticket->strayed = true;
+    }
+    // The lease of another client is ours since a node has given us its baton. Precondition: the
+    // claim waits in a queue.
+    void take_over(std::size_t node, const baton& given, core::time_point now);
+    // The lease belongs to another client: nothing of the keys is ours.
+    void relinquish() noexcept;
+    const custody* came_by_baton() const noexcept
+    {
+        return queue.ticket && queue.ticket->baton ? &*queue.ticket->baton : nullptr;
+    }
+    // The token of its entries in queues.
+    const core::owner_token& place() const noexcept
+    {
+        const custody* const b = came_by_baton();
+        return b != nullptr ? b->place : token;
+    }
+    // The value of its key at a node.
+    std::string_view value_at(std::size_t node) const noexcept
+    {
+        const custody* const b = came_by_baton();
+        return b != nullptr && b->node == node ? std::string_view(b->value) : token.view();
+    }
+    // When its release ends at the latest, if it has been in a queue.
+    void release_by(core::time_point end) noexcept
+    {
+        if (queue.ticket)
+            queue.ticket->release_ends = end;
+    }
+    // How the release by a baton stands.
+    queue_ticket::passing gives() const noexcept
+    {
+        return queue.ticket ? queue.ticket->gives : queue_ticket::passing::no;
+    }
+    // The node that was asked to give it, or max_nodes.
+    std::size_t gave_at() const noexcept
+    {
+        return queue.ticket ? queue.ticket->gave_at : max_nodes;
     }
 
     // A validity, as it is reported.
@@ -65,6 +115,14 @@ public:
     {
         return stage == claim_stage::asking || stage == claim_stage::held;
     }
+
+    // Whether answers about its keys still count: it is held, or may yet be given as it is.
+    bool is_kept() const noexcept
+    {
+        return stage == claim_stage::held || gives() == queue_ticket::passing::waits;
+    }
+    // Whether an answer to a request of its round counts for one of these.
+    bool wants_answers() const noexcept { return stage == claim_stage::asking || is_kept(); }
 
     std::string lock; // the name of its key: in plain mode the resource
     core::owner_token token{};
@@ -80,6 +138,7 @@ public:
     claim_stage stage = claim_stage::asking;       // written only by life_cycle
     std::bitset<max_nodes> late; // nodes to which requests that decide this stage were sent late
     bool ends_turns = false;     // its release ends the turns of this process: their time is up
+    bool taken_away = false;     // by an operator: others may have it
     waiter_look look;
 
 private:

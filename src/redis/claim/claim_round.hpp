@@ -65,6 +65,16 @@ public:
         return fence_ && transient(fence_->troubles[node]);
     }
 
+    // Whether the lease can be given to another client. In fenced mode: a node that holds our key
+    // without counting would count for that client, and the tokens may be used up.
+    bool can_be_given() const noexcept;
+    // The token of the next holder, in fenced mode. Precondition: can_transfer().
+    std::optional<std::uint64_t> next_fence() const noexcept;
+    // The lease of another client is ours, with that token: all nodes count.
+    void take_over(std::size_t nodes, std::optional<std::uint64_t> fence);
+    // After take_over(): nodes count once they have confirmed that they hold the key.
+    void begin_confirmation(std::size_t nodes) noexcept;
+
     // Precondition: fenced mode.
     fenced_claim& fence() noexcept { return *fence_; }
     const fenced_claim& fence() const noexcept { return *fence_; }

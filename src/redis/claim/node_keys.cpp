@@ -65,6 +65,15 @@ core::time_point node_keys::valid_until() const noexcept
     return majority_value(std::span(ours.data(), count), size_);
 }
 
+bool node_keys::may_have_any_key() const noexcept
+{
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (may_have_key(i))
+            return true;
+    }
+    return false;
+}
+
 bool node_keys::may_hold_any() const noexcept
 {
     for (std::size_t i = 0; i < size_; ++i) {

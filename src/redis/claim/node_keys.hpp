@@ -95,11 +95,11 @@ public:
 
     bool may_hold(std::size_t node) const noexcept
     {
-        const claim_node& n = at_[node];
-        return n.repairing || n.queued ||
-               (n.state != claim_node::key::absent && n.state != claim_node::key::unsent);
+        return at_[node].queued || may_have_key(node);
     }
     bool may_hold_any() const noexcept;
+    // Whether a key may be ours, wherever we are in queues.
+    bool may_have_any_key() const noexcept;
     // Everything that we have set, renewed or joined is gone by then.
     core::time_point gone_at() const noexcept { return gone_at_; }
     std::size_t unsent() const noexcept; // nodes that will be asked once they are connected
@@ -112,6 +112,13 @@ public:
     release_verdict judge_release() const noexcept;
 
 private:
+    bool may_have_key(std::size_t node) const noexcept
+    {
+        const claim_node& n = at_[node];
+        return n.repairing ||
+               (n.state != claim_node::key::absent && n.state != claim_node::key::unsent);
+    }
+
     std::unique_ptr<claim_node[]> at_; // by node
     core::time_point gone_at_ = core::long_ago;
     std::uint8_t size_ = 0, deleted_ = 0;

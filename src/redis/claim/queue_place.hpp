@@ -1,19 +1,37 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "redis/claim/baton.hpp"
 #include "redis/quorum/majority.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace holdfast::redis {
 
 // What a claim remembers of the queue, beyond its flags.
 struct queue_ticket {
+    // How far the release by a baton is: see batons.
+    enum class passing : std::uint8_t {
+        no,
+        waits,    // for answers to earlier requests
+        sent,     // to the queue node
+        in_doubt, // the answer is lost: only the queue node knows who has the lease
+        done,     // another client has it: of ours, only entries in queues are left
+    };
     std::uint64_t survey = 0; // of the key's owners, under way; 0: none
     core::time_point queue_node_held_until{};
-    core::time_point asks_again_at{}; // all nodes, whatever the queue node has said meanwhile
+    core::time_point asks_again_at{};       // all nodes, whatever the queue node has said meanwhile
+    core::time_point entered = core::never; // before the first request for a place
+    core::time_point keys_end = core::long_ago; // no key ends later, as nodes have told
+    core::duration answered_in{};   // by the queue node, to the last request for a place
+    std::optional<custody> baton{}; // the lease has come by it
+    passing gives = passing::no;
+    std::uint8_t gave_at = max_nodes; // which node
+    core::time_point release_ends{};
+    bool strayed = false; // a request about the key is without an answer, and may still arrive
 };
 
 // The place of a claim in the queue between processes, and its turn.

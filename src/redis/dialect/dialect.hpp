@@ -85,8 +85,9 @@ public:
         bool broken = false;
     };
     virtual ballot_reply read_ballot(std::size_t, reply, claim*, core::time_point) { return {}; }
-    // Notes the largest ballot. Returns why the node does not count for the claim, if so.
-    virtual errc read_largest(std::size_t, reply, claim&, core::time_point) { return {}; }
+    // Notes the largest ballot. Returns why the node does not count for the claim, if so. The claim
+    // may be null: it has ended.
+    virtual errc read_largest(std::size_t, reply, claim*, core::time_point) { return {}; }
 
 protected:
     // `channel`: where we are told of our turn.

@@ -18,6 +18,9 @@ constexpr std::int64_t latest_us = 7'258'118'400'000'000;
 constexpr core::duration::rep drift = 10'000;
 constexpr core::duration oldest_sample = 60s;
 
+// So much it may drift at worst, as for leases: 0.5 %.
+constexpr core::duration::rep largest_drift = 200;
+
 } // namespace
 
 bool fence_clock::note(std::size_t node, std::int64_t clock_us, core::time_point asked,
@@ -35,11 +38,14 @@ bool fence_clock::note(std::size_t node, std::int64_t clock_us, core::time_point
     if (known) {
         const core::duration age = heard - known->heard;
         const core::duration error = known->error + age / drift;
-        jumped = std::chrono::abs(now_known.offset - known->offset) > half + error + ahead_;
-        if (!jumped && age < oldest_sample && half > error)
+        const core::duration apart = std::chrono::abs(now_known.offset - known->offset);
+        jumped = apart > half + error + ahead_;
+        const bool agrees = apart <= half + error;
+        if (agrees && age < oldest_sample && half > error)
             return false;
     }
     known = now_known;
+    latest_ = heard;
     estimate();
     return jumped;
 }
@@ -50,15 +56,19 @@ void fence_clock::forget(std::size_t node) noexcept
     estimate();
 }
 
+// From the samples that are still exact enough at the latest one, if there are any.
 void fence_clock::estimate() noexcept
 {
     std::array<core::duration, max_nodes> offsets{};
     std::size_t count = 0;
-    for (const auto& each : samples_) {
-        if (each)
-            offsets[count++] = each->offset;
-    }
-    known_ = count != 0;
+    const auto use = [&](bool old) {
+        for (const auto& each : samples_) {
+            if (each && (old || each->error + (latest_ - each->heard) / largest_drift <= ahead_))
+                offsets[count++] = each->offset;
+        }
+        return count != 0;
+    };
+    known_ = use(false) || use(true);
     if (known_)
         offset_ = majority_value(std::span(offsets.data(), count), count);
 }

@@ -43,7 +43,8 @@ private:
 
     core::duration ahead_;
     std::array<std::optional<sample>, max_nodes> samples_{};
-    core::duration offset_{}; // from our clock to that of the nodes
+    core::time_point latest_{}; // when the latest of them was heard
+    core::duration offset_{};   // from our clock to that of the nodes
     bool known_ = false;
 };
 

@@ -57,7 +57,10 @@ fenced_dialect::fenced_dialect(std::string channel, const fence_settings& settin
 std::optional<std::uint64_t> fenced_dialect::token_of(claim& c)
 {
     c.round.ballots().publish();
-    return c.round.ballots().published() * tokens_in_ballot;
+    const std::uint64_t ballot = c.round.ballots().published();
+    std::uint64_t& used = used_[c.hash % remembered];
+    used = std::max(used, ballot); // it may be another client's
+    return ballot * tokens_in_ballot + c.round.fence().passed;
 }
 
 // The quarantine of a restarted node begins now, not when the first lock is wanted. And a client
@@ -282,17 +285,20 @@ bool fenced_dialect::is_far(std::int64_t over_ms) const noexcept
     return over_ms > in_ms(std::max<core::duration>(settings_.pause(), shortest_far));
 }
 
-errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time_point now)
+errc fenced_dialect::read_largest(std::size_t node, reply answer, claim* c, time_point now)
 {
     const resp::value& v = answer.front();
     if (v.kind == resp::value_kind::error)
         return trouble_in(answer);
     if (v.kind == resp::value_kind::null) { // it has lost its registers
-        c.round.fence().troubles[node] = fence_trouble::quarantine;
+        if (c != nullptr)
+            c->round.fence().troubles[node] = fence_trouble::quarantine;
         if (!members_[node].opening)
             open(node, now);
         return errc::fencing_unavailable;
     }
+    if (c == nullptr)
+        return {};
     double largest = 0;
     const auto [end, error] =
         std::from_chars(v.text.data(), v.text.data() + v.text.size(), largest);
@@ -304,11 +310,11 @@ errc fenced_dialect::read_largest(std::size_t node, reply answer, claim& c, time
                                         clock_.ms(now) - in_ms(settings_.ahead)
                                   : 1;
     if (over > 0) {
-        note_trouble(node, &c, is_far(over) ? fence_trouble::far_ahead : fence_trouble::ahead, over,
+        note_trouble(node, c, is_far(over) ? fence_trouble::far_ahead : fence_trouble::ahead, over,
             calls_.registers());
         return errc::fencing_unavailable;
     }
-    c.round.fence().largest = std::max(c.round.fence().largest, ballot);
+    c->round.fence().largest = std::max(c->round.fence().largest, ballot);
     return {};
 }
 

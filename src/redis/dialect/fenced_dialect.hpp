@@ -44,7 +44,7 @@ public:
     }
     ballot_reply read_ballot(
         std::size_t node, reply answer, claim* c, core::time_point now) override;
-    errc read_largest(std::size_t node, reply answer, claim& c, core::time_point now) override;
+    errc read_largest(std::size_t node, reply answer, claim* c, core::time_point now) override;
 
 private:
     struct member {

@@ -16,7 +16,7 @@ using resp::value_kind;
 namespace {
 
 constexpr std::size_t digits_of_id = 8;
-constexpr unsigned most_ids = 8; // of one locker
+constexpr unsigned most_ids_of_a_locker = 8;
 
 } // namespace
 
@@ -160,7 +160,7 @@ void client_record::on_reply(std::size_t node, const request& r, reply answer, t
         } else if (v.text == text_) { // of an earlier connection of ours
             at_[node] = state::written;
             prolong(node, now);
-        } else if (ids_tried_ < most_ids) {
+        } else if (ids_tried_ < most_ids_of_a_locker) {
             change_id(now);
         } else {
             at_[node] = state::forbidden; // no chance: the node's answers are wrong

@@ -43,7 +43,7 @@ void put_owner(Report& to, const ownership& whose, const inquiry& q)
     to.having = whose.having;
     if (whose.having == 0)
         return;
-    to.owner = owner_of(whose.value, q.wall);
+    to.owner = owner_of(whose.holder, q.wall);
     redis::name(*to.owner, q.clients, q.parts.size());
     if (whose.held)
         put_end(to, whose.left_ms);
@@ -69,11 +69,11 @@ void inquiry::collect_ids()
 {
     std::set<std::uint32_t> all;
     const auto collect = [&](std::string_view value) {
-        const lock_owner each = owner_of(value, wall);
+        const lock_owner each = owner_of(split_value(value).holder, wall);
         if (!each.foreign && each.id != 0 && ids.size() < most_ids && all.insert(each.id).second)
             ids.push_back(each.id);
     };
-    collect(owner().value);
+    collect(owner().holder);
     if (task == core::inspection_task::force_release)
         return;
     for (const part& each : parts) {
@@ -109,26 +109,80 @@ std::optional<std::string_view> inquiry::value_to_take(
     std::size_t node, const ownership& whose) const noexcept
 {
     const key_copy& key = parts[node].seen.key;
-    if (whose.held && (!key.present || key.value == whose.value))
-        return whose.value; // a node without it may have been given it since
+    if (whose.held && !key.present)
+        return whose.lease; // it may have been given it since
+    if (whose.held && split_value(key.value).lease == whose.lease)
+        return key.value;
     if (key.present && key.left_ms == -1)
         return key.value;
     return std::nullopt;
 }
 
+bool inquiry::asks(std::size_t node) const
+{
+    switch (now) {
+    case stage::looking:
+        return true;
+    case stage::naming:
+        return parts[node].answered && !ids.empty();
+    case stage::taking_first:
+        return node_to_take_first() == node;
+    case stage::taking:
+        return !parts[node].took;
+    }
+    return false;
+}
+
+bool inquiry::awaits(std::size_t node, request_kind kind) const noexcept
+{
+    if (parts[node].now != part::state::asked)
+        return false;
+    switch (now) {
+    case stage::looking:
+        return kind == request_kind::view || kind == request_kind::scan;
+    case stage::naming:
+        return kind == request_kind::clients;
+    default:
+        return kind == request_kind::take;
+    }
+}
+
+std::optional<std::size_t> inquiry::node_to_take_first() const
+{
+    const ownership whose = owner();
+    if (!whose.held || fenced)
+        return std::nullopt;
+    if (whose.named_at)
+        return whose.named_at;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const sighting& seen = parts[i].seen;
+        if (seen.queue_length != 0 && hands_off(i) && seen.key.present &&
+            split_value(seen.key.value).lease == whose.lease)
+            return i;
+    }
+    return std::nullopt;
+}
+
 std::string_view inquiry::channel_of(const ownership& whose) const
 {
-    const lock_owner owner = owner_of(whose.value, wall);
+    const lock_owner owner = owner_of(whose.holder, wall);
     const told_clients::record* const known = owner.foreign ? nullptr : clients.find(owner.id);
     return known == nullptr ? std::string_view() : known->details.channel;
 }
 
-errc inquiry::trouble_of_release() const noexcept
+errc inquiry::trouble_of_release() const
 {
     if (const errc why = trouble(); why != errc{})
         return why;
     if (!owner().held)
         return errc::not_held;
+    if (now == stage::taking_first) {
+        const part& first = parts[*node_to_take_first()];
+        if (first.took)
+            return errc{}; // it has another holder by now
+        return first.seen.why == make_error_code(errc::permission_denied) ? errc::permission_denied
+                                                                          : errc::unreachable;
+    }
     const auto took = static_cast<std::size_t>(
         std::count_if(parts.begin(), parts.end(), [](const part& each) { return each.took; }));
     return took >= majority(parts.size()) ? errc{} : errc::unreachable;
@@ -163,6 +217,8 @@ void inquiry::add(std::size_t node, scan_step&& step, std::size_t first)
     for (auto& [key, copy] : step.keys) {
         if (key.size() <= first || key.compare(first, name.size(), name) != 0)
             continue; // not what was asked for
+        if (!fenced && owner_of(split_value(copy.value).holder, wall).foreign)
+            continue; // any client may use any key: only tokens of holdfast are locks
         std::string resource = key.substr(first);
         auto place = found.find(resource);
         if (place == found.end()) {
@@ -198,7 +254,8 @@ resource_report inquiry::report(const node_pool& nodes) const
         else if (seen.is == sighting::kind::conflict)
             n.key = key_state::conflict;
         if (seen.is == sighting::kind::value) {
-            n.key = seen.key.value == whose.value ? key_state::owner : key_state::other;
+            const bool same = split_value(seen.key.value).lease == whose.lease;
+            n.key = same ? key_state::owner : key_state::other;
             put_end(n, seen.key.left_ms);
         }
         if (seen.queue_length == 0 || (r.queue && r.queue->length >= seen.queue_length))

@@ -2,6 +2,7 @@
 
 #include "core/inspection.hpp"
 #include "redis/inspection/sighting.hpp"
+#include "redis/node/request.hpp"
 #include "redis/pool/node_pool.hpp"
 
 #include <cstdint>
@@ -17,9 +18,11 @@ namespace holdfast::redis {
 // nothing.
 //
 // First the nodes say what they have (`looking`), then who the owners are (`naming`); to force a
-// release, they are then asked to delete (`taking`).
+// release, they are then asked to delete (`taking`). A lock in plain mode may be given on as it is
+// (see baton.hpp): only one node knows. So that one is asked before the others (`taking_first`),
+// and if the lock has another holder by now, the others are left alone: nobody has told that one.
 struct inquiry {
-    enum class stage : std::uint8_t { looking, naming, taking };
+    enum class stage : std::uint8_t { looking, naming, taking_first, taking };
 
     // The part of one node, in this stage.
     struct part {
@@ -49,6 +52,7 @@ struct inquiry {
     std::uint64_t tag = 0;
     std::string name; // of the resource, or the prefix
     std::int64_t wall = 0;
+    bool fenced = false;
     stage now = stage::looking;
     core::time_point stage_ends = core::never;
     core::time_point ends = core::never; // of the whole
@@ -65,6 +69,10 @@ struct inquiry {
     forced_release forced;
 
     bool is_over() const noexcept;
+    // Whether this stage is about the node.
+    bool asks(std::size_t node) const;
+    // Whether an answer of the node to such a request is still wanted.
+    bool awaits(std::size_t node, request_kind kind) const noexcept;
     ownership owner() const; // of the resource
     // The node that is asked to hand the lock off to the next in its queue: the one with the
     // longest queue, or any node if none has a queue.
@@ -73,6 +81,9 @@ struct inquiry {
     // is none.
     std::optional<std::string_view> value_to_take(
         std::size_t node, const ownership& whose) const noexcept;
+    // In plain mode: the node that names the holder, or would do so if the lock were given on. None
+    // if nobody is seen to wait for it.
+    std::optional<std::size_t> node_to_take_first() const;
     // The channel of the owner; empty if it is not known.
     std::string_view channel_of(const ownership& whose) const;
     // The different ids of all owners, up to a limit; the owner of the resource first. To take a
@@ -89,7 +100,7 @@ struct inquiry {
     void add(std::size_t node, scan_step&& step, std::size_t first);
 
     // Why a forced release has failed, or none.
-    errc trouble_of_release() const noexcept;
+    errc trouble_of_release() const;
 
     resource_report report(const node_pool& nodes) const;
     lock_list list() const;

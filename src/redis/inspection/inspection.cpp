@@ -22,13 +22,6 @@ constexpr core::duration patience = 2s;        // for a stage; of a list, for ea
 constexpr core::duration longest_list = 10min; // for a whole list
 constexpr core::duration longest_pause = 100ms;
 
-stage stage_of(request_kind kind) noexcept
-{
-    if (kind == request_kind::clients)
-        return stage::naming;
-    return kind == request_kind::take ? stage::taking : stage::looking;
-}
-
 } // namespace
 
 inspection::inspection(node_pool& nodes, key_names& names, client_settings settings)
@@ -58,6 +51,7 @@ void inspection::begin(const core::inspection_request& request, time_point now)
     q.tag = request.tag;
     q.name = request.name;
     q.wall = request.wall;
+    q.fenced = calls_.is_fenced();
     q.parts.resize(nodes_.size());
     if (q.task == inspection_task::list)
         q.ends = now + longest_list;
@@ -101,8 +95,7 @@ void inspection::enter_stage(slot_id id, stage next, time_point now)
     q.now = next;
     q.stage_ends = now + patience;
     for (std::size_t i = 0; i < q.parts.size(); ++i) {
-        if (next == stage::looking || (next == stage::taking && nodes_.is_ready(i)) ||
-            (next == stage::naming && q.parts[i].answered && !q.ids.empty()))
+        if (q.asks(i) && (next == stage::looking || next == stage::naming || nodes_.is_ready(i)))
             ask(id, i, now);
     }
     go_on(id, now);
@@ -121,7 +114,13 @@ void inspection::go_on(slot_id id, time_point now)
         q->collect_ids();
         return enter_stage(id, stage::naming, now);
     case stage::naming:
-        return takes ? enter_stage(id, stage::taking, now) : finish(id);
+        if (!takes)
+            return finish(id);
+        return enter_stage(id, q->node_to_take_first() ? stage::taking_first : stage::taking, now);
+    case stage::taking_first:
+        if (q->forced.deleted != 0)
+            return enter_stage(id, stage::taking, now);
+        return finish(id);
     case stage::taking:
         return finish(id);
     }
@@ -144,7 +143,7 @@ void inspection::finish(slot_id id)
     case inspection_task::force_release:
         result.reason = q.trouble_of_release();
         if (const ownership whose = q.owner(); whose.having != 0) {
-            q.forced.owner = owner_of(whose.value, q.wall);
+            q.forced.owner = owner_of(whose.holder, q.wall);
             name(*q.forced.owner, q.clients, q.parts.size());
         }
         result.found = std::move(q.forced);
@@ -189,6 +188,7 @@ void inspection::ask(slot_id id, std::size_t node, time_point now)
         return send(id, node, request_kind::view, calls_.view(q.name), now);
     case stage::naming:
         return send(id, node, request_kind::clients, calls_.clients(q.next_ids(node)), now);
+    case stage::taking_first:
     case stage::taking:
         return send_taking(id, node, now);
     }
@@ -212,7 +212,7 @@ void inspection::send_taking(slot_id id, std::size_t node, time_point now)
         return;
     }
     if (const auto channel = q.channel_of(whose); !channel.empty() && whose.held)
-        send(id, node, request_kind::tell, calls_.tell(channel, whose.value), now);
+        send(id, node, request_kind::tell, calls_.tell(channel, whose.lease), now);
     send(id, node, request_kind::take, calls_.take(q.name, *value, q.hands_off(node)), now);
 }
 
@@ -262,7 +262,7 @@ void inspection::on_reply(std::size_t node, const request& r, reply answer, time
         return;
     }
     part& p = q->parts[node];
-    if (p.now != part::state::asked || stage_of(r.kind) != q->now)
+    if (!q->awaits(node, r.kind))
         return; // it comes too late
     p.end();
     bool right = true;
@@ -310,9 +310,6 @@ bool inspection::on_scan(inquiry& q, std::size_t node, reply answer, time_point 
         return true;
     }
     p.cursor = step->cursor;
-    if (!calls_.is_fenced()) // any client may use any key: only tokens of holdfast are locks
-        std::erase_if(step->keys,
-            [&](const auto& each) { return owner_of(each.second.value, q.wall).foreign; });
     q.add(node, std::move(*step), calls_.lock_prefix());
     if (p.cursor == "0" || q.cut_off) {
         p.answered = p.cursor == "0";
@@ -365,8 +362,7 @@ void inspection::lose_answer(std::size_t node, const request& r, time_point now)
 {
     record_.lose_answer(r);
     inquiry* const q = r.kind >= request_kind::view ? inquiries_.find(r.reference) : nullptr;
-    if (q == nullptr || r.kind == request_kind::tell || stage_of(r.kind) != q->now ||
-        q->parts[node].now != part::state::asked)
+    if (q == nullptr || !q->awaits(node, r.kind))
         return;
     q->fail(node, nodes_[node].health().last_failure().code);
     go_on(r.reference, now);

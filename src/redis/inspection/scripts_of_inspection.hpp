@@ -38,12 +38,13 @@ inline constexpr std::string_view view_script =
     "return r";
 
 // ARGV[1]: a cursor; ARGV[2]: a pattern; ARGV[3]: the length of a value that is wanted, or 0 for
-// all; ARGV[4]: the longest name. Scans about a thousand keys at most, fewer if it finds some.
-// A value that is longer than a token is cut off after `longest_listed_value` bytes.
+// all; ARGV[4]: the longest name. Wanted are also values of twice this length with the terms of a
+// baton behind it (see baton.hpp). Scans about a thousand keys at most, fewer if it finds some.
+// A value that is longer than a lock's is cut off after `longest_listed_value` bytes.
 // Returns the next cursor; how many keys were found and left out, because there were too many; then
 // for each key its name, and its ttl and its value, separated by a space. Keys that the user may
 // not read, and keys of other types, are skipped.
-inline constexpr std::size_t longest_listed_value = 33;
+inline constexpr std::size_t longest_listed_value = 96;
 inline constexpr std::string_view scan_script =
     "local c,r,n=ARGV[1],{'',0},0 "
     "local want,long=tonumber(ARGV[3]),tonumber(ARGV[4]) "
@@ -51,9 +52,9 @@ inline constexpr std::string_view scan_script =
     "local s=redis.call('scan',c,'match',ARGV[2],'count',100) "
     "c=s[1] "
     "for _,k in ipairs(s[2]) do if #k<=long then "
-    "local v=redis.pcall('getrange',k,0,32) "
+    "local v=redis.pcall('getrange',k,0,95) "
     "if type(v)=='string' then "
-    "if want==0 or #v==want then "
+    "if want==0 or #v==want or #v<96 and string.find(v,'^ %d[%d ]*$',2*want+1) then "
     "if n<400 then n=n+1 r[#r+1]=k r[#r+1]=redis.call('pttl',k)..' '..v "
     "else r[2]=r[2]+1 end end "
     "elseif not string.find(v.err,' key',1,true) then return v end "

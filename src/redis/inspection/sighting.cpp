@@ -51,6 +51,19 @@ std::optional<key_copy> read_key(std::string_view text)
     return key_copy{true, std::string(text.substr(middle + 1)), left};
 }
 
+// " <lag>" or " <lag> <fence>"
+bool are_terms(std::string_view text) noexcept
+{
+    constexpr std::string_view digits = "0123456789";
+    std::size_t words = 0;
+    while (text.starts_with(' ')) {
+        const std::size_t end = std::min(text.find_first_not_of(digits, 1), text.size());
+        words += end > 1 ? 1u : 3u;
+        text.remove_prefix(end);
+    }
+    return text.empty() && (words == 1 || words == 2);
+}
+
 } // namespace
 
 error_code why_refused(std::string_view error_text) noexcept
@@ -129,38 +142,61 @@ std::optional<scan_step> read_scan(reply answer, std::size_t longest_name)
     return step;
 }
 
+key_value split_value(std::string_view value) noexcept
+{
+    constexpr std::size_t length = sizeof(core::owner_token::text);
+    const key_value whole{value, value};
+    if (value.size() <= 2 * length || !are_terms(value.substr(2 * length)))
+        return whole;
+    const key_value parts{value.substr(0, length), value.substr(length, length)};
+    const bool are_tokens =
+        core::owner_token::stamp_of(parts.lease) && core::owner_token::stamp_of(parts.holder);
+    return are_tokens ? parts : whole;
+}
+
 ownership judge(std::span<const key_copy* const> keys)
 {
+    std::vector<key_value> values; // of nodes without the key: none
+    for (const key_copy* const each : keys)
+        values.push_back(each->present ? split_value(each->value) : key_value{});
+    const auto is_of = [&](std::size_t i, std::string_view lease) {
+        return keys[i]->present && values[i].lease == lease;
+    };
     ownership found;
-    for (const key_copy* const each : keys) {
-        const auto same = static_cast<std::size_t>(
-            std::count_if(keys.begin(), keys.end(), [each](const key_copy* other) {
-                return other->present && other->value == each->value;
-            }));
-        if (each->present && same > found.having) {
-            found.value = each->value;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        std::size_t same = 0;
+        for (std::size_t k = 0; k < keys.size(); ++k)
+            same += is_of(k, values[i].lease) ? 1u : 0u;
+        if (keys[i]->present && same > found.having) {
+            found.lease = found.holder = values[i].lease;
             found.having = same;
         }
+    }
+    for (std::size_t i = 0; i < keys.size() && !found.named_at; ++i) {
+        if (!is_of(i, found.lease) || values[i].holder == found.lease)
+            continue;
+        found.holder = values[i].holder;
+        found.named_at = i;
     }
     found.held = found.having >= majority(keys.size());
     if (!found.held)
         return found;
     constexpr auto endless = std::numeric_limits<std::int64_t>::max();
     std::vector<std::int64_t> left;
-    for (const key_copy* const each : keys) {
-        if (each->present && each->value == found.value)
-            left.push_back(each->left_ms < 0 ? endless : each->left_ms);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (is_of(i, found.lease))
+            left.push_back(keys[i]->left_ms < 0 ? endless : keys[i]->left_ms);
     }
     const std::int64_t last = majority_value(std::span(left), keys.size());
     found.left_ms = last == endless ? -1 : last;
     return found;
 }
 
-lock_owner owner_of(std::string_view value, std::int64_t wall)
+lock_owner owner_of(std::string_view holder, std::int64_t wall)
 {
     // Earlier versions and other clients use tokens of 32 hexadecimal digits.
-    const bool hexadecimal = value.find_first_not_of("0123456789abcdef") == value.npos;
-    const auto stamp = core::owner_token::stamp_of(value);
+    const bool hexadecimal = holder.find_first_not_of("0123456789abcdef") == holder.npos;
+    const auto stamp = core::owner_token::stamp_of(holder);
     if (hexadecimal || !stamp || stamp->seconds < first_second ||
         stamp->seconds > wall + most_ahead) {
         lock_owner other;
@@ -170,7 +206,7 @@ lock_owner owner_of(std::string_view value, std::int64_t wall)
     lock_owner owner;
     owner.id = stamp->client;
     owner.since = std::chrono::system_clock::time_point(std::chrono::seconds(stamp->seconds));
-    owner.mark = value.substr(0, length_of_mark);
+    owner.mark = holder.substr(0, length_of_mark);
     return owner;
 }
 

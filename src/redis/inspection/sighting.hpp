@@ -29,6 +29,16 @@ struct key_copy {
     std::int64_t left_ms = 0; // -1: without an end
 };
 
+// The parts of the value of a lock. If the lock was given on as it was (see baton.hpp), one node
+// has
+// "<token><token of the holder> <lag>", and " <fence>" behind it in fenced mode. Any other value is
+// both parts.
+struct key_value {
+    std::string_view lease{};  // what the copies at all nodes have in common
+    std::string_view holder{}; // says who has the lock
+};
+key_value split_value(std::string_view value) noexcept;
+
 // What a node has said about a lock.
 struct sighting {
     enum class kind : std::uint8_t { unknown, absent, value, conflict };
@@ -55,16 +65,18 @@ std::optional<scan_step> read_scan(reply answer, std::size_t longest_name);
 
 // Whose the keys of a resource are. `keys`: one for each node.
 struct ownership {
-    std::string_view value{}; // the most frequent one, if `having` is not 0
+    std::string_view lease{}; // the most frequent one, if `having` is not 0
+    std::string_view holder{};
+    std::optional<std::size_t> named_at{}; // the index of the key that names another holder
     std::size_t having = 0;
     bool held = false;        // by a majority
     std::int64_t left_ms = 0; // until no majority has it; -1: without an end
 };
 ownership judge(std::span<const key_copy* const> keys);
 
-// `wall`: the time, in seconds since the epoch. A value whose time is not plausible is not ours,
-// nor is one of hexadecimal digits only.
-lock_owner owner_of(std::string_view value, std::int64_t wall);
+// `holder`: as in key_value. `wall`: the time, in seconds since the epoch. A value whose time is
+// not plausible is not ours, nor is one of hexadecimal digits only.
+lock_owner owner_of(std::string_view holder, std::int64_t wall);
 
 // Fills in what is known about the locker. `nodes`: how many there are.
 void name(lock_owner& owner, const told_clients& clients, std::size_t nodes);

@@ -28,10 +28,13 @@ public:
     void start(core::time_point now) noexcept;
     void stop() noexcept { look_at_ = core::never; }
 
-    void on_sent(core::time_point now) noexcept
+    // True if it gives a new time to look at the node.
+    bool on_sent(core::time_point now) noexcept
     {
-        if (look_at_ == core::never) // it may be too early: answers postpone the deadlines
-            look_at_ = now + timeout_;
+        if (look_at_ != core::never) // it may be too early: answers postpone the deadlines
+            return false;
+        look_at_ = now + timeout_;
+        return true;
     }
     // `more_wait`: other requests are under way.
     void on_answered(request_kind kind, bool more_wait, core::time_point now) noexcept;

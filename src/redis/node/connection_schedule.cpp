@@ -30,13 +30,13 @@ bool connection_schedule::wake(core::time_point now) noexcept
 void connection_schedule::begin(core::time_point now) noexcept
 {
     phase_ = settings_.sentinels || settings_.in_cluster ? phase::searching : phase::opening;
-    deadline_ = now + settings_.connect_timeout; // includes the greeting
+    set_deadline(now + settings_.connect_timeout); // includes the greeting
 }
 
 void connection_schedule::found(core::time_point now) noexcept
 {
     phase_ = phase::opening;
-    deadline_ = now + settings_.connect_timeout;
+    set_deadline(now + settings_.connect_timeout);
 }
 
 bool connection_schedule::opened() noexcept
@@ -80,7 +80,7 @@ void connection_schedule::closed(core::time_point now) noexcept
         begin(now);
     } else {
         phase_ = phase::pausing;
-        deadline_ = now + pause;
+        set_deadline(now + pause);
     }
 }
 

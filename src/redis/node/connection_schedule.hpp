@@ -2,6 +2,7 @@
 
 #include "core/backoff.hpp"
 #include "core/time.hpp"
+#include "core/wake_time.hpp"
 #include "redis/node/node_settings.hpp"
 
 #include <cstdint>
@@ -18,11 +19,15 @@ enum class reachability : std::uint8_t {
 // pause before the next one is. The pauses grow, and are random.
 class connection_schedule {
 public:
-    // `settings` must outlive it.
-    connection_schedule(const node_settings& settings, std::uint64_t jitter_seed) noexcept
+    // `settings` and `wakes`, which is told of its deadlines, must outlive it.
+    connection_schedule(
+        const node_settings& settings, core::wake_time& wakes, std::uint64_t jitter_seed) noexcept
         : settings_(settings),
+          wakes_(wakes),
           jitter_(jitter_seed)
-    {}
+    {
+        set_deadline(core::long_ago);
+    }
 
     enum class phase : std::uint8_t {
         idle,      // until the first wake()
@@ -57,7 +62,7 @@ public:
     // The address has been found: the connection is opened from now on.
     void found(core::time_point now) noexcept;
     // The search goes on until then.
-    void search_until(core::time_point end) noexcept { deadline_ = end; }
+    void search_until(core::time_point end) noexcept { set_deadline(end); }
 
     // The address is that of another node: earlier failures say nothing about it.
     void start_over() noexcept
@@ -80,14 +85,20 @@ public:
 
 private:
     void begin(core::time_point now) noexcept;
+    void set_deadline(core::time_point when) noexcept
+    {
+        deadline_ = when;
+        wakes_.note(when);
+    }
 
     const node_settings& settings_;
+    core::wake_time& wakes_;
     core::jitter jitter_;
     phase phase_ = phase::idle;
     bool hopeful_ = true; // this attempt is worth a wait
     bool hopeless_ = false;
     unsigned failures_ = 0; // in a row
-    core::time_point deadline_ = core::long_ago;
+    core::time_point deadline_ = core::never;
     core::time_point ready_since_{};
 };
 

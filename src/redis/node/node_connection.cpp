@@ -4,11 +4,11 @@
 
 namespace holdfast::redis {
 
-node_connection::node_connection(
-    node_settings settings, connection_owner& owner, std::uint64_t jitter_seed)
+node_connection::node_connection(node_settings settings, connection_owner& owner,
+    core::wake_time& wakes, std::uint64_t jitter_seed)
     : settings_(std::move(settings)),
       owner_(owner),
-      schedule_(settings_, jitter_seed),
+      schedule_(settings_, wakes, jitter_seed),
       address_(settings_, schedule_, static_cast<node_address_owner&>(*this)),
       greeting_(settings_)
 {}

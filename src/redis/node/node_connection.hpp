@@ -37,7 +37,9 @@ protected:
 // replies and pushes that arrive while it is ready to its owner.
 class node_connection final : public core::connection, private node_address_owner {
 public:
-    node_connection(node_settings settings, connection_owner& owner, std::uint64_t jitter_seed);
+    // `wakes` is told of its deadlines.
+    node_connection(node_settings settings, connection_owner& owner, core::wake_time& wakes,
+        std::uint64_t jitter_seed);
     node_connection(const node_connection&) = delete;
     node_connection& operator=(const node_connection&) = delete;
 

@@ -14,11 +14,12 @@ constexpr std::string_view asking = "*1\r\n$6\r\nASKING\r\n";
 
 } // namespace
 
-node_session::node_session(
-    std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed)
+node_session::node_session(std::size_t node, node_settings settings, session_owner& owner,
+    core::wake_time& wakes, std::uint64_t jitter_seed)
     : node_(node),
       owner_(owner),
-      connection_(std::move(settings), *this, jitter_seed),
+      wakes_(wakes),
+      connection_(std::move(settings), *this, wakes, jitter_seed),
       watch_(connection_.settings().silence_timeout)
 {}
 
@@ -45,7 +46,8 @@ void node_session::send(std::string_view bytes, const request& r)
     }
     connection_.send(bytes);
     requests_.push(r, bytes.size());
-    watch_.on_sent(r.sent);
+    if (watch_.on_sent(r.sent))
+        wakes_.note(watch_.look_at());
     health_.on_sent();
 }
 

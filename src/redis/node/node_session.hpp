@@ -22,8 +22,9 @@ namespace holdfast::redis {
 // connection is given up only when the node is silent for long, or answers out of order.
 class node_session final : private connection_owner {
 public:
-    node_session(
-        std::size_t node, node_settings settings, session_owner& owner, std::uint64_t jitter_seed);
+    // `wakes` is told when it must be woken.
+    node_session(std::size_t node, node_settings settings, session_owner& owner,
+        core::wake_time& wakes, std::uint64_t jitter_seed);
 
     reachability now() const noexcept { return connection_.schedule().reach(); }
     // Not connected, and the last try to connect has failed.
@@ -72,6 +73,7 @@ private:
 
     const std::size_t node_;
     session_owner& owner_;
+    core::wake_time& wakes_;
     node_connection connection_;
     requests_under_way requests_;
     answer_watch watch_;

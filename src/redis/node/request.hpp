@@ -20,6 +20,7 @@ enum class request_kind : std::uint8_t {
     renew,
     remove,   // deletes the lock
     hand_off, // deletes it, or hands it off to the next in the queue
+    give,     // gives the lease to the next in the queue
     enqueue,  // the lock if it is our turn, else a place in the queue
     join,     // a place in the queue; does not take the lock
     leave,    // gives up a place

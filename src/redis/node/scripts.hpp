@@ -55,14 +55,20 @@ inline constexpr std::string_view window_suffix = ":holdfast:open";       // of 
 inline constexpr core::duration longest_window = std::chrono::seconds(2); // < queue_ttl
 
 // KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our token; ARGV[2]: ttl of a hand-off in ms;
-// ARGV[3]: our own place in the queue, which is given up, or empty. If a window is due, KEYS[3]:
-// its key; ARGV[4]: its value; ARGV[5]: its ttl in ms. Returns 1: the key was ours and is deleted;
-// 2: it was ours and is handed off to the next waiter; 3: it was ours, is deleted, and a window is
-// open; 0: it is not ours. Whatever state the queue is in, a key of ours does not stay ours.
+// ARGV[3]: our own place in the queue, which is given up, or empty; a key with its token is ours,
+// too. If a window is due, KEYS[3]: its key; ARGV[4]: its value; ARGV[5]: its ttl in ms. Returns 1:
+// the key was ours and is deleted; 2: it was ours and is handed off to the next waiter; 3: it was
+// ours, is deleted, and a window is open; 0: it is not ours; a text: a baton for our place, which
+// we had not heard of. Whatever state the queue is in, a key of ours does not stay ours.
 inline constexpr script pass_on_script{
     "local k,q=KEYS[1],KEYS[2] "
     "if ARGV[3]~='' then redis.pcall('zrem',q,ARGV[3]) end "
-    "if redis.pcall('get',k)~=ARGV[1] then return 0 end "
+    "local v=redis.pcall('get',k) "
+    "local own=string.sub(ARGV[3],1,32) "
+    "if v~=ARGV[1] and (own=='' or v~=own) then "
+    "if own~='' and type(v)=='string' and string.sub(v,33,64)==own then "
+    "return string.sub(v,1,32)..redis.call('pttl',k)..string.sub(v,65) end "
+    "return 0 end "
     "if KEYS[3] then local w=redis.pcall('set',KEYS[3],ARGV[4],'px',ARGV[5],'nx') "
     "if w and w.ok then redis.call('del',k) return 3 end end "
     "while true do "
@@ -72,17 +78,20 @@ inline constexpr script pass_on_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return 2 end "
     "end",
-    "c2a4b67ce5fec9d8b227c4c811de2d6a27d0a387"};
+    "422346492aae7a3d0a1c77fd9bb303429874319c"};
 
 // KEYS and ARGV[1..3] as above; ARGV[4]: ttl of the key in ms, once it is ours; ARGV[5]: ttl of the
 // queue in ms; ARGV[6]: any value, if we are in the queue already and the key may be ours by now.
-// Returns 0: the key is ours. Otherwise we are in the queue. Above 0: another client has the key
-// for so many more ms; -1: without an end; below -1: a window is open for n more ms, returned as -1
+// Returns 0: the key is ours; a text: a baton for our place, which we had not heard of. Otherwise
+// we are in the queue. Above 0: another client has the key for so many more ms; -1: without an end;
+// below -1: a window is open for n more ms, returned as -1
 // - n. A free key goes to the first in the queue when no window is open.
 inline constexpr script enqueue_script{
     "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
-    "if ARGV[6] and redis.pcall('get',k)==ARGV[1] then "
-    "redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
+    "if ARGV[6] then local v=redis.pcall('get',k) "
+    "if v==ARGV[1] then redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
+    "if type(v)=='string' and string.sub(v,33,64)==ARGV[1] then redis.call('zrem',q,me) "
+    "return string.sub(v,1,32)..redis.call('pttl',k)..string.sub(v,65) end end "
     "local last=redis.call('zrange',q,-1,-1,'withscores')[2] "
     "redis.call('zadd',q,'nx',(last or 0)+1,me) "
     "redis.call('pexpire',q,ARGV[5]) "
@@ -98,7 +107,39 @@ inline constexpr script enqueue_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end "
     "end",
-    "41cd2f10daf6c6b6f49b227dab6fb1b922775488"};
+    "bbe18617baf5f421aa14582ccde34ea7660d60db"};
+
+// A baton gives a lease to the next waiter as it is: the keys stay. Only the key at the queue node
+// tells the new holder: its value is then the owner token of the keys, the token of the waiter's
+// entry, and what comes behind: the lag (see baton.hpp). The message has, behind the entry's token
+// and reference, the owner token, how many ms the key still lasts, and the lag.
+//
+// KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: its value; ARGV[2]: the lag, with a space before
+// it; ARGV[3]: ttl of a hand-off in ms. Returns 2: a waiter has got the lease; 3: the next waiter
+// knows no batons: the key here is handed off to it; 1: nobody waits, and the key is as it was; 0:
+// it is not ours. Entries of this lease's own holders are out of date.
+inline constexpr std::string_view baton_mark =
+    "+"; // the end of the channel of a client that knows batons
+inline constexpr script baton_script{
+    "local k,q,set=KEYS[1],KEYS[2],false "
+    "if redis.pcall('get',k)~=ARGV[1] then return 0 end "
+    "local v,own,left=string.sub(ARGV[1],1,32),string.sub(ARGV[1],33,64),redis.call('pttl',k) "
+    "while left>0 do "
+    "local m=redis.pcall('zpopmin',q)[1] "
+    "if not m then break end "
+    "local to=string.sub(m,1,32) "
+    "if to~=v and to~=own then "
+    "local what,said,ttl=string.sub(m,1,48),3,ARGV[3] "
+    "if string.sub(m,-1)=='+' then to=v..to..ARGV[2] what=what..v..left..ARGV[2] said=2 ttl=left "
+    "end "
+    "if redis.pcall('set',k,to,'px',ttl).err then break end "
+    "set=true "
+    "local n=redis.pcall('publish',string.sub(m,49),what) "
+    "if type(n)=='number' and n>0 then return said end "
+    "end end "
+    "if set then redis.call('set',k,ARGV[1],'px',left) end "
+    "return 1",
+    "0204d49aeb7a3651e36875b2cdbd5259aee13194"};
 
 // KEYS[1]: the key. Returns its owner token, or nothing; an error if the key is no lock. Of a
 // longer value, only the length of a token is returned.

@@ -20,7 +20,7 @@ node_pool::node_pool(std::vector<node_settings> nodes, std::optional<core::durat
         const auto tls = settings.tls;
         const std::string host = settings.where.host; // empty if it changes
         sessions_.push_back(std::make_unique<node_session>(
-            sessions_.size(), std::move(settings), owner, jitter.next()));
+            sessions_.size(), std::move(settings), owner, wakes_, jitter.next()));
         connections_.push_back(&sessions_.back()->connection());
         if (tls != nullptr) {
             layers_.push_back(tls->wrap(sessions_.back()->connection(), host));
@@ -151,9 +151,13 @@ bool node_pool::note_if_unusable(
 
 void node_pool::wake(time_point now)
 {
+    if (wakes_.at() > now)
+        return;
+    wakes_.start_over();
     for (const auto& s : sessions_) {
         if (s->wake_at() <= now)
             s->wake(now);
+        wakes_.note(s->wake_at());
     }
 }
 
@@ -161,6 +165,7 @@ void node_pool::close(time_point now)
 {
     for (const auto& s : sessions_)
         s->shut(now);
+    wakes_.start_over(); // what is shut has nothing to do any more
 }
 
 std::vector<node_stats> node_pool::stats() const

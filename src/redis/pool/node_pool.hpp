@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/backoff.hpp"
+#include "core/wake_time.hpp"
 #include "redis/claim/claim.hpp"
 #include "redis/node/node_session.hpp"
 #include "redis/pool/unfit_queue_nodes.hpp"
@@ -103,13 +104,8 @@ public:
     unfit_queue_nodes& unfit() noexcept { return unfit_; }
 
     std::span<core::connection* const> connections() const noexcept { return connections_; }
-    core::time_point wake_at() const noexcept
-    {
-        core::time_point first = core::never;
-        for (const auto& s : sessions_)
-            first = std::min(first, s->wake_at());
-        return first;
-    }
+    // Possibly too early: when answers have come, nothing is taken back.
+    core::time_point wake_at() const noexcept { return wakes_.at(); }
     void wake(core::time_point now);
     void close(core::time_point now);
     std::vector<node_stats> stats() const;
@@ -119,6 +115,7 @@ private:
         std::size_t node, const claim& c, among which, core::time_point now) const noexcept;
 
     std::optional<core::duration> node_timeout_;
+    core::wake_time wakes_; // of the sessions
     std::vector<std::unique_ptr<node_session>> sessions_;
     std::vector<std::unique_ptr<core::connection>> layers_; // of sessions over TLS
     std::vector<core::connection*> connections_;

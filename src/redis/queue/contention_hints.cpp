@@ -8,6 +8,7 @@ namespace {
 
 // A client that contends again does so soon.
 constexpr core::duration remembered_for = std::chrono::seconds(1);
+constexpr core::duration come_back_in = std::chrono::milliseconds(10); // or they do not contend
 
 // More entries are not worth their memory: the latest ones count.
 constexpr std::size_t most_remembered = 4096;
@@ -43,6 +44,13 @@ bool contention_hints::take_fruitless(std::uint64_t resource_hash) noexcept
 {
     const auto found = known_.find(resource_hash);
     return found != known_.end() && std::exchange(found->second.fruitless, false);
+}
+
+void contention_hints::note_free(std::uint64_t resource_hash, core::time_point now) noexcept
+{
+    const auto found = known_.find(resource_hash);
+    if (found != known_.end() && (!found->second.seen || now - *found->second.seen > come_back_in))
+        forget(resource_hash);
 }
 
 void contention_hints::forget(std::uint64_t resource_hash) noexcept

@@ -21,6 +21,9 @@ public:
     void note_doubt(std::uint64_t resource_hash, core::time_point now);
     bool doubts(std::uint64_t resource_hash, core::time_point now) const noexcept;
     void forget(std::uint64_t resource_hash) noexcept;
+    // The resource was free: it is forgotten, unless others have wanted it just before. They may be
+    // about to come back.
+    void note_free(std::uint64_t resource_hash, core::time_point now) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
     // A turn led to no lease: other clients may have another queue node, and hand the resource off

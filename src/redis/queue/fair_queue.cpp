@@ -3,7 +3,6 @@
 #include "redis/node/scripts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace holdfast::redis {
@@ -22,18 +21,6 @@ constexpr core::duration shortest_spread = 1ms,
 
 // Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
-
-constexpr std::size_t token_length = 32;
-
-std::optional<claim_id> claim_of(std::string_view reference)
-{
-    claim_id id = 0;
-    const auto [end, ec] =
-        std::from_chars(reference.data(), reference.data() + reference.size(), id, 16);
-    if (ec != std::errc() || end != reference.data() + reference.size())
-        return std::nullopt;
-    return id;
-}
 
 // By what is left of the queue node's key: it was handed off, or set a moment ago.
 bool may_change_hands(const claim& c, time_point now) noexcept
@@ -97,6 +84,7 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
     c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
     c.queue.asked();
+    c.queue.ticket->entered = std::min(c.queue.ticket->entered, now);
     c.keys.stays(now + std::max(c.params.ttl, queue_ttl));
     claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
 }
@@ -164,20 +152,27 @@ fair_queue::outcome fair_queue::on_enqueued(
     const claim_id id = r.reference;
     claim* const c = claims_.find(id);
     const place_answer a = read_place_answer(answer);
-    if (a.said == meaning::broken) {
+    const bool is_gift = answer.front().kind == resp::value_kind::blob_string;
+    if (a.said == meaning::broken && !is_gift) {
+        if (c != nullptr)
+            c->stray();
         nodes_.fail(node, now); // this chooses another queue node
         return {};
     }
     // Once it is our turn, or the claim is given up, only later answers count.
     if (c == nullptr || c->stage != claim_stage::queued || c->queue.node != node)
         return {};
+    c->queue.ticket->answered_in = now - r.sent;
     switch (a.said) {
     case meaning::granted:
-        return take_turn(id, r.sent);
+        c->note_end(now);
+        return take_turn(id, r.sent, now);
     case meaning::waits:
         return wait(id, a.left, now);
     case meaning::window:
         return stay_out(id, a.left, now);
+    case meaning::broken:
+        return wait_without_place(id); // the gift cannot be used
     default:
         nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return change_node(id, now);
@@ -185,11 +180,11 @@ fair_queue::outcome fair_queue::on_enqueued(
 }
 
 // The queue node has granted the request that was sent at `asked`.
-fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked)
+fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked, time_point now)
 {
     claim& c = claims_[id];
     if (!c.queue.has_waited)
-        hints_.note_free(c.hash);
+        hints_.note_free(c.hash, now);
     c.sent(c.queue.node, asked);
     c.keys.answered(c.queue.node);
     c.granted(c.queue.node, asked);
@@ -226,6 +221,15 @@ fair_queue::outcome fair_queue::wait(claim_id id, std::int64_t held_for_ms, time
     o.claim = id;
     o.began_to_wait = began;
     return o;
+}
+
+// Until it asks for another place.
+fair_queue::outcome fair_queue::wait_without_place(claim_id id)
+{
+    claim& c = claims_[id];
+    const bool began = c.queue.waits();
+    claims_.wake_at(id, c.queue.ticket->asks_again_at);
+    return {.began_to_wait = began, .claim = id};
 }
 
 // The key is free, but left to polling clients for that much longer.
@@ -278,24 +282,10 @@ fair_queue::outcome fair_queue::change_node(claim_id id, time_point now)
     return {};
 }
 
-std::optional<claim_id> fair_queue::on_push(std::size_t node, reply push, time_point now)
+void fair_queue::on_tracking(std::size_t node, reply push, time_point now)
 {
-    if (push.size() == 4 && push[1].text == "message")
-        return claim_of_turn(node, push[3].text);
     for (const claim_id each : tracking_.changed_by(push))
         on_changed(node, each, now);
-    return std::nullopt;
-}
-
-std::optional<claim_id> fair_queue::claim_of_turn(std::size_t node, std::string_view message)
-{
-    if (message.size() != token_length + reference_length)
-        return std::nullopt;
-    const auto id = claim_of(message.substr(token_length));
-    const claim* const c = id ? claims_.find(*id) : nullptr;
-    if (c == nullptr || !c->keys[node].queued || c->token.view() != message.substr(0, token_length))
-        return std::nullopt;
-    return id;
 }
 
 void fair_queue::note_turn(claim_id id, std::size_t node, time_point now)

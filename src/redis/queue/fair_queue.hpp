@@ -8,7 +8,6 @@
 #include "redis/queue/key_tracking.hpp"
 #include "redis/queue/resource_hints.hpp"
 
-#include <optional>
 #include <string_view>
 
 namespace holdfast::redis {
@@ -56,8 +55,8 @@ public:
     // Its queue node can no longer be used.
     outcome change_node(core::claim_id id, core::time_point now);
 
-    // A push: returns the claim whose turn it may be, if the push is about a turn.
-    std::optional<core::claim_id> on_push(std::size_t node, reply push, core::time_point now);
+    // A push about a tracked key. Others are ignored.
+    void on_tracking(std::size_t node, reply push, core::time_point now);
     // The node has handed its key off to a waiting claim.
     void note_turn(core::claim_id id, std::size_t node, core::time_point now);
 
@@ -76,15 +75,15 @@ public:
 private:
     outcome on_enqueued(std::size_t node, const request& r, reply answer, core::time_point now);
     outcome on_first(std::size_t node, core::claim_id id, reply answer, core::time_point now);
-    std::optional<core::claim_id> claim_of_turn(std::size_t node, std::string_view message);
     void on_changed(std::size_t node, core::claim_id id, core::time_point now);
 
     void enter(claim& c, std::size_t queue_node, core::time_point now);
     void enqueue(core::claim_id id, bool by_text, core::time_point now);
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
+    outcome wait_without_place(core::claim_id id);
     outcome stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
-    outcome take_turn(core::claim_id id, core::time_point asked);
+    outcome take_turn(core::claim_id id, core::time_point asked, core::time_point now);
     outcome judge_owners(core::claim_id id, core::time_point now);
     void distrust_minority(const claim& c, const owner_survey& owners, core::time_point now);
     void send(std::size_t node, std::string_view command, request_kind kind, core::claim_id id,

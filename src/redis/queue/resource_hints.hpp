@@ -11,9 +11,9 @@ struct resource_hints {
     polling_windows windows;
 
     // The resource was free, or had no waiters when it was released.
-    void note_free(std::uint64_t resource_hash) noexcept
+    void note_free(std::uint64_t resource_hash, core::time_point now) noexcept
     {
-        contention.forget(resource_hash);
+        contention.note_free(resource_hash, now);
         windows.note_free(resource_hash);
     }
 };

@@ -146,6 +146,34 @@ bool ballot_round::could_be_spare(std::size_t node) const noexcept
            n.number == number_;
 }
 
+void ballot_round::take_over(std::uint64_t ballot) noexcept
+{
+    assert(number_ == 0);
+    ballot_ = ballot;
+    number_ = 1;
+    publish();
+    for (std::size_t i = 0; i < size_; ++i) {
+        nodes_[i] = {.has_key = true, .state = ballot_state::accepted, .number = number_};
+        judge(i);
+    }
+}
+
+void ballot_round::begin_confirmation() noexcept
+{
+    votes_ = vote_round(size_);
+    for (std::size_t i = 0; i < size_; ++i)
+        nodes_[i].has_key = false;
+}
+
+bool ballot_round::all_keys_count() const noexcept
+{
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (nodes_[i].has_key && !counts(nodes_[i]))
+            return false;
+    }
+    return true;
+}
+
 // The vote of a node that holds our key.
 void ballot_round::judge(std::size_t node) noexcept
 {

@@ -109,6 +109,19 @@ public:
         published_ = ballot_;
         published_number_ = number_;
     }
+    // The lease of another client is ours: its ballot is the current one, and published. All nodes
+    // count, since of that lease no node holds the key without counting: all_keys_count().
+    // Precondition: a new round without a ballot.
+    void take_over(std::uint64_t ballot) noexcept;
+    // After take_over(): a node counts once it has confirmed that it holds the key: record_key().
+    void begin_confirmation() noexcept;
+    // Whether a ballot was sent to the node, and it may yet answer.
+    bool is_under_way(std::size_t node) const noexcept
+    {
+        return nodes_[node].state == ballot_state::sent;
+    }
+    // Whether each node that holds our key counts.
+    bool all_keys_count() const noexcept;
     // The ballot of the lease; 0 before publish().
     std::uint64_t published() const noexcept { return published_; }
 

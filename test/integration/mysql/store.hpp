@@ -33,6 +33,14 @@ inline backend store_in(const mariadb_server& server)
     return mysql(std::move(options));
 }
 
+/// The same for long statements on a busy machine.
+inline backend patient_store_in(const mariadb_server& server)
+{
+    mysql_options options = server.login();
+    options.request_timeout = 30s;
+    return mysql(std::move(options));
+}
+
 /// How the program `lock_holder` is told of the server.
 inline std::string for_holder(const mariadb_server& server)
 {

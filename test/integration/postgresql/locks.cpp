@@ -1,5 +1,6 @@
 // Locks in a real PostgreSQL server: what differs from other databases.
 #include "integration/postgresql/store.hpp"
+#include "postgresql/statements.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -10,6 +11,24 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_comes_later_tells_the_locker_in_which_a_lease
 {
     const postgres_server server;
     take_from_lingering(store_in(server));
+}
+
+// As if it was made while the query ran. Many processes begin with an empty database at once.
+BOOST_AUTO_TEST_CASE(a_table_that_is_made_during_the_query_for_it_is_not_there_yet)
+{
+    const postgres_server server;
+    const postgresql_store::statements texts("holdfast_locks");
+    postgres_session early(server);
+    early.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    early.run("SELECT 1"); // what it sees is fixed from now on
+    server.run(texts.create());
+    BOOST_TEST(early.run("SELECT to_regclass($1) IS NOT NULL", {"holdfast_locks"}).at(0) == "t");
+    const auto seen = [&] {
+        return early.run(texts.facts(), {"holdfast_locks"}).at(0);
+    };
+    BOOST_TEST(seen().find("|f|f|f|f|") != std::string::npos, seen());
+    early.run("COMMIT");
+    BOOST_TEST(seen().find("|f|f|t|t|") != std::string::npos, seen());
 }
 
 BOOST_AUTO_TEST_CASE(the_example_works)

@@ -30,6 +30,12 @@ inline backend store_in(const postgres_server& server, postgresql_options option
     return postgresql(server.where(), std::move(options));
 }
 
+/// The same for long statements on a busy machine.
+inline backend patient_store_in(const postgres_server& server)
+{
+    return store_in(server, {.request_timeout = std::chrono::seconds(30)});
+}
+
 /// How the program `lock_holder` is told of the server. Precondition: it listens.
 inline std::string for_holder(const postgres_server& server)
 {

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(many_locks_are_listed_in_pages_and_free_rows_are_passed)
     const tested_server server;
     play(store_in(server), 1, [](scene& s) { return make_table(s); });
     insert_many_locks(server);
-    play(store_in(server), 1, [](scene& s) { return list_many(s); });
+    play(patient_store_in(server), 1, [](scene& s) { return list_many(s); });
 }
 
 task take_what_is_locked(scene& s, tested_session& user)

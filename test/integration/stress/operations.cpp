@@ -21,16 +21,18 @@ BOOST_AUTO_TEST_CASE(on_real_nodes)
 {
     const cluster nodes(3);
     run_crowd(nodes.store(2s), {.operations = operations_wanted(40'000) / 10,
-                                   .may_fail = {errc::unreachable, errc::too_late}});
+                                   .may_fail = {errc::unreachable, errc::too_late,
+                                       errc::overloaded}}); // on a busy machine
 }
 
 // The streams break often, and the store does not exclude the lockers from each other.
 BOOST_AUTO_TEST_CASE(on_streams_that_break)
 {
     echo_server server;
-    run_crowd(echo_store(server.port()), {.operations = operations_wanted(40'000) / 10,
-                                             .exclusive = false,
-                                             .may_fail = {errc::unreachable}});
+    run_crowd(echo_store(server.port()),
+        {.operations = operations_wanted(40'000) / 10,
+            .exclusive = false,
+            .may_fail = {errc::unreachable, errc::overloaded}}); // as above
     BOOST_TEST(server.connections() > 1u);
 }
 

@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_ends_at_once)
     wait(1);
     const slot_id lease = grant();
     calls();
-    all.lost(lease, now);
-    all.lost(lease, now);
+    all.lost(lease, false, now);
+    all.lost(lease, false, now);
     BOOST_TEST(calls() == "release A");
     BOOST_TEST((all.leases().must_stop(lease) == errc::lease_lost));
     BOOST_TEST(!queues.holds("A"));
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(an_extension_asks_once)
     BOOST_TEST(all.extend(lease, now).asked);
     BOOST_TEST(!all.extend(lease, now).asked);
     BOOST_TEST(calls() == "renew again A");
-    all.lost(lease, now);
+    all.lost(lease, false, now);
     BOOST_TEST((all.extend(lease, now).reason == errc::lease_lost));
 }
 

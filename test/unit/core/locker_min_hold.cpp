@@ -103,6 +103,32 @@ BOOST_AUTO_TEST_CASE(a_lease_that_the_backend_has_lost_is_cleaned_up_at_once)
     BOOST_TEST(calls() == "release A");
 }
 
+// Some nodes have lost the key. The others keep it until `min_hold` is over.
+BOOST_AUTO_TEST_CASE(a_lease_that_the_backend_has_lost_in_part_leaves_the_key)
+{
+    lease_of("A");
+    acquire(2);
+    store.lose(claim_of("A"), true);
+    locker.wake(now);
+    BOOST_TEST(stats().lost == 1u);
+    sleep_until(over - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(over);
+    BOOST_TEST(calls() == "release A, attempt A");
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_that_the_backend_loses_in_part_while_it_rests_rests_on)
+{
+    const slot_id lease = lease_of("A");
+    locker.release(lease, 77, now);
+    store.lose(claim_of("A"), true);
+    locker.wake(now);
+    BOOST_TEST(calls() == "");
+    store.lose(claim_of("A")); // the rest of the keys is gone
+    locker.wake(now);
+    BOOST_TEST(calls() == "release A");
+}
+
 // For example by force_release().
 BOOST_AUTO_TEST_CASE(a_claim_that_the_backend_loses_afterwards_rests_no_longer)
 {

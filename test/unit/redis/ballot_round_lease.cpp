@@ -131,6 +131,97 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_never_sent_a_ballot)
     BOOST_TEST(r.of(2) == vote::granted);
 }
 
+// Each node that holds our key has to count, not only a majority. Nodes without our key do not
+// matter.
+BOOST_AUTO_TEST_CASE(whether_all_keys_count)
+{
+    BOOST_TEST(all_keys_count());
+    record(3, vote::refused);
+    BOOST_TEST(all_keys_count());
+    record_key(4);
+    BOOST_TEST(!all_keys_count()); // its ballot is under way
+    record_answer(4, 1, ballot_answer::refused);
+    BOOST_TEST(!all_keys_count());
+    propose(200);
+    send_due();
+    BOOST_TEST(!all_keys_count());
+    record_answer(4, 2, ballot_answer::accepted);
+    BOOST_TEST(all_keys_count());
+    record_key(3);
+    BOOST_TEST(!all_keys_count());
+    lose_key(3);
+    BOOST_TEST(all_keys_count());
+    exclude(2);
+    BOOST_TEST(!all_keys_count());
+}
+
+// A silent node may have accepted the ballot. That proves nothing.
+BOOST_AUTO_TEST_CASE(a_key_whose_ballot_was_not_answered_does_not_count)
+{
+    record_key(3);
+    record_answer(3, 1, ballot_answer::unknown);
+    BOOST_TEST(!all_keys_count());
+}
+
+// The lease of another client: all its nodes count, with its ballot.
+BOOST_AUTO_TEST_CASE(a_lease_is_taken_over)
+{
+    ballot_round r(3);
+    r.take_over(500);
+    BOOST_TEST(r.ballot() == 500u);
+    BOOST_TEST(r.published() == 500u);
+    BOOST_TEST((r.judge() == verdict::acquired));
+    BOOST_TEST(r.votes().count(vote::granted) == 3u);
+    BOOST_TEST(r.all_keys_count());
+    BOOST_TEST(!r.next().has_value());
+    BOOST_TEST(!r.needs_larger());
+    for (std::size_t i = 0; i < 3; ++i)
+        BOOST_TEST(!r.could_be_spare(i));
+}
+
+// A key that was lost, and is set again, needs a larger ballot. The token stays that
+// of the lease.
+BOOST_AUTO_TEST_CASE(a_spare_node_of_a_lease_that_was_taken_over)
+{
+    ballot_round r(3);
+    r.take_over(500);
+    r.begin_confirmation();
+    r.ask_for_key(1); // it has not confirmed
+    r.record_key(1);
+    BOOST_TEST(r.of(1) == vote::refused);
+    BOOST_TEST(!r.all_keys_count());
+    BOOST_TEST(r.could_be_spare(1));
+    r.propose(600);
+    BOOST_TEST(r.next().value() == 1u);
+    r.send(1);
+    r.record_answer(1, 2, ballot_answer::accepted);
+    BOOST_TEST(r.of(1) == vote::granted);
+    BOOST_TEST(r.published() == 500u);
+    BOOST_TEST(r.all_keys_count());
+}
+
+// The keys may have ended. A node counts as soon as it has confirmed that it holds the key.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_taken_over_is_confirmed)
+{
+    ballot_round r(3);
+    r.take_over(500);
+    r.begin_confirmation();
+    BOOST_TEST(r.votes().count(vote::pending) == 3u);
+    BOOST_TEST(!r.has_key(0));
+    BOOST_TEST(!r.next().has_value());
+    r.record_key(0);
+    BOOST_TEST(r.of(0) == vote::granted);
+    BOOST_TEST((r.judge() == verdict::undecided));
+    r.record(1, vote::unknown);
+    BOOST_TEST((r.judge() == verdict::undecided));
+    r.record(2, vote::refused);
+    BOOST_TEST((r.judge() != verdict::acquired));
+    r.record_key(1); // late
+    BOOST_TEST((r.judge() == verdict::acquired));
+    BOOST_TEST(r.published() == 500u);
+    BOOST_TEST(r.all_keys_count());
+}
+
 // All orders of the answers of three nodes to the key and to two ballots: a node counts if its last
 // answers are the key and an acceptance of the current ballot, and the votes are always those of
 // its nodes.

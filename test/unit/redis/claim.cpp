@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_a_grant)
     claim c = claim_over(1);
     c.sent(0, at(0ms));
     c.not_granted(0, vote::unknown);
-    c.renewed(0, at(300ms));
+    c.renewed(0, at(300ms), at(300ms));
     BOOST_TEST(c.keys.valid_until() == ends(300ms));
 }
 
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
     c.keys.missing(1);
     c.sent(1, at(100ms));
     c.not_granted(1, vote::unknown);
-    c.renewed(1, at(200ms));
+    c.renewed(1, at(200ms), at(200ms));
     BOOST_TEST(c.keys.may_hold(1));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
 }
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_second_request_adds_no_validity)
         c.sent(i, at(500ms));
     BOOST_TEST(c.keys.valid_until() == ends(1ms));
     for (std::size_t i = 0; i < 3; ++i)
-        c.renewed(i, at(100ms));
+        c.renewed(i, at(100ms), at(100ms));
     BOOST_TEST(c.keys.valid_until() == ends(100ms));
     c.keys.missing(0);
     c.keys.missing(1);
@@ -204,10 +204,10 @@ BOOST_AUTO_TEST_CASE(repaired_nodes_never_count)
     c.keys[0].repairing = false;
     c.keys.repaired(0);
     BOOST_TEST(c.keys.may_hold(0));
-    c.renewed(0, at(400ms));
-    c.renewed(1, at(400ms));
+    c.renewed(0, at(400ms), at(400ms));
+    c.renewed(1, at(400ms), at(400ms));
     BOOST_TEST(c.keys.valid_until() == ends(2ms)); // of nodes 1 and 2, the lesser
-    c.renewed(0, at(800ms));
+    c.renewed(0, at(800ms), at(800ms));
     c.keys.missing(2);
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
 }
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
     claim c = fenced_claim_over(1);
     ask(c, 0, at(0ms));
     c.not_granted(0, vote::unknown);
-    c.renewed(0, at(300ms));
+    c.renewed(0, at(300ms), at(300ms));
     BOOST_TEST((c.keys[0].state == key::asked));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
     accept(c, 0); // without the answer about the key
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
     claim late = fenced_claim_over(1);
     ask(late, 0, at(0ms));
     grant(late, 0, at(0ms));
-    late.renewed(0, at(300ms));
+    late.renewed(0, at(300ms), at(300ms));
     BOOST_TEST(late.keys.valid_until() == core::long_ago);
     accept(late, 0);
     BOOST_TEST(late.keys.valid_until() == ends(300ms));

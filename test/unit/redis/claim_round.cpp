@@ -119,4 +119,106 @@ BOOST_AUTO_TEST_CASE(tokens_are_of_the_ballot_that_was_published)
     BOOST_TEST(r.transfer().value() == 12'801u);
 }
 
+// The lease of another client has been granted by all nodes.
+BOOST_AUTO_TEST_CASE(a_plain_lease_is_taken_over)
+{
+    claim_round r;
+    r.begin(3);
+    BOOST_TEST(r.can_be_given());
+    BOOST_TEST(!r.next_fence().has_value());
+    r.take_over(3, {});
+    BOOST_TEST(r.votes().count(vote::granted) == 3u);
+    BOOST_TEST(r.can_be_given());
+    BOOST_TEST(!r.next_fence().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_plain_lease_is_confirmed_by_each_node)
+{
+    claim_round r;
+    r.begin(3);
+    r.take_over(3, {});
+    r.begin_confirmation(3);
+    BOOST_TEST(r.votes().count(vote::pending) == 3u);
+    r.record(0, vote::refused);
+    r.record_key(1);
+    BOOST_TEST((r.votes().judge() == verdict::undecided));
+    r.record_key(2);
+    BOOST_TEST((r.votes().judge() == verdict::acquired));
+}
+
+// The holder has the token that came with the lease; the next ones have larger ones of its ballot.
+BOOST_AUTO_TEST_CASE(tokens_go_on_after_a_lease_was_taken_over)
+{
+    claim_round r;
+    r.begin_fence(3);
+    r.take_over(3, 12'805);
+    BOOST_TEST(r.ballots().published() == 100u);
+    BOOST_TEST(r.fence().passed == 5u);
+    BOOST_TEST(r.votes().count(vote::granted) == 3u);
+    BOOST_TEST(r.next_fence().value() == 12'806u);
+    BOOST_TEST(r.next_fence().value() == 12'806u); // it is not used up by that
+    BOOST_TEST(r.transfer().value() == 12'806u);
+    BOOST_TEST(r.next_fence().value() == 12'807u);
+    r.begin_fence(3); // a new attempt
+    BOOST_TEST(r.ballots().published() == 0u);
+    BOOST_TEST(r.fence().passed == 0u);
+}
+
+// A lease with the last token of its ballot has no next holder, in whichever way it came to that.
+BOOST_AUTO_TEST_CASE(tokens_that_are_used_up)
+{
+    claim_round r;
+    r.begin_fence(1);
+    grant(r, 100);
+    for (int i = 1; i < 128; ++i) {
+        BOOST_TEST(r.can_be_given());
+        r.transfer();
+    }
+    BOOST_TEST(!r.can_be_given());
+    r.begin_fence(1);
+    r.take_over(1, 12'926);
+    BOOST_TEST(r.can_be_given());
+    BOOST_TEST(r.next_fence().value() == 12'927u);
+    r.begin_fence(1);
+    r.take_over(1, 12'927);
+    BOOST_TEST(!r.can_be_given());
+    BOOST_TEST(!r.can_transfer());
+}
+
+// For the next client it would count.
+BOOST_AUTO_TEST_CASE(a_key_that_does_not_count_is_not_given)
+{
+    claim_round r;
+    r.begin_fence(3);
+    grant(r, 100);
+    BOOST_TEST(r.can_be_given()); // the others have no key
+    r.ask_for_key(1);
+    r.ballots().send(1);
+    r.record_key(1);
+    BOOST_TEST(!r.can_be_given());
+    BOOST_TEST(r.can_transfer());
+    r.ballots().record_answer(1, 1, ballot_answer::accepted);
+    BOOST_TEST(r.can_be_given());
+}
+
+// No ballot is sent for a confirmation: the nodes have accepted that of the lease.
+BOOST_AUTO_TEST_CASE(a_fenced_lease_is_confirmed_by_each_node)
+{
+    claim_round r;
+    r.begin_fence(3);
+    r.take_over(3, 12'805);
+    r.begin_confirmation(3);
+    BOOST_TEST(r.votes().count(vote::pending) == 3u);
+    r.record_key(0);
+    BOOST_TEST(r.counts(0));
+    BOOST_TEST(!r.counts(1));
+    r.record(1, vote::refused);
+    BOOST_TEST((r.votes().judge() == verdict::undecided));
+    r.record_key(2);
+    BOOST_TEST((r.votes().judge() == verdict::acquired));
+    BOOST_TEST(!r.ballots().next().has_value());
+    BOOST_TEST(r.next_fence().value() == 12'806u);
+    BOOST_TEST(r.can_be_given());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 // The collaborators of the Redlock core, each by itself: what it sends and what it finds out.
 #include "redis/acquisition.hpp"
+#include "redis/claim/attempt_outcome.hpp"
 #include "redis/cleanup.hpp"
 #include "redis/expiry_watch.hpp"
 #include "redis/queue/fair_queue.hpp"
@@ -22,13 +23,13 @@ using key = claim_node::key;
 
 namespace {
 
-using judged = acquisition::outcome::kind;
+using judged = attempt_outcome::kind;
 
 struct round_fixture : collaborator_fixture {
     round_fixture()
     {
         handle = [this](std::size_t node, const request& r, reply answer) {
-            rounds.record(node, r.reference, read_key_answer(r, answer), r.sent, now);
+            rounds.record(node, r, read_key_answer(r, answer), now);
         };
     }
 
@@ -63,9 +64,9 @@ BOOST_FIXTURE_TEST_CASE(a_round_is_granted_by_a_majority, round_fixture)
     take(2, "other");
     const auto id = begin('x');
     rounds.open(id, now);
-    BOOST_TEST((rounds.judge(id, now).is == judged::open));
+    BOOST_TEST((judge_attempt(claims[id], now).is == judged::open));
     run();
-    const auto o = rounds.judge(id, now);
+    const auto o = judge_attempt(claims[id], now);
     BOOST_TEST((o.is == judged::granted));
     BOOST_TEST((o.valid_until == now + 10s));
     BOOST_TEST(tokens(nodes, now) == "xxo");
@@ -78,7 +79,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_is_refused_where_others_block_a_majority, round_
     const auto id = begin('x');
     rounds.open(id, now);
     run();
-    const auto o = rounds.judge(id, now);
+    const auto o = judge_attempt(claims[id], now);
     BOOST_TEST((o.is == judged::refused));
     BOOST_TEST((o.reason == errc::contended));
 }
@@ -89,9 +90,9 @@ BOOST_FIXTURE_TEST_CASE(silent_nodes_have_no_vote_after_the_timeout, round_fixtu
     const auto id = begin('x');
     rounds.open(id, now);
     run();
-    BOOST_TEST((rounds.judge(id, now).is == judged::open));
+    BOOST_TEST((judge_attempt(claims[id], now).is == judged::open));
     rounds.time_out(id);
-    const auto o = rounds.judge(id, now);
+    const auto o = judge_attempt(claims[id], now);
     BOOST_TEST((o.is == judged::refused));
     BOOST_TEST((o.reason == errc::unreachable));
     BOOST_TEST(claims[id].keys.may_hold(0)); // they may have granted it

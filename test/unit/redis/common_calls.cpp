@@ -109,8 +109,8 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_set_if_it_is_free, calls_fixture)
 
 BOOST_FIXTURE_TEST_CASE(a_script_is_called_by_its_digest_or_its_text, calls_fixture)
 {
-    BOOST_TEST(has(calls.remove(c, false), release_script.digest));
-    BOOST_TEST(has(calls.remove(c, true), release_script.text));
+    BOOST_TEST(has(calls.remove(c, 0, false), release_script.digest));
+    BOOST_TEST(has(calls.remove(c, 0, true), release_script.text));
 }
 
 // A place names the claim and where to announce its turn.

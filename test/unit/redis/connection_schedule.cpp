@@ -13,7 +13,8 @@ using phase = connection_schedule::phase;
 
 struct schedule_fixture {
     node_settings settings = test::session_settings(); // 2 s to connect, pauses of 50 ms to 2 s
-    connection_schedule schedule{settings, 1};
+    core::wake_time wakes;
+    connection_schedule schedule{settings, wakes, 1};
     core::time_point now = at(0s);
 
     schedule_fixture() { schedule.wake(now); }
@@ -40,7 +41,7 @@ BOOST_FIXTURE_TEST_SUITE(redlock_connection_schedule, schedule_fixture)
 // It wants a connection from the first wake() on.
 BOOST_AUTO_TEST_CASE(a_connection_that_lasts)
 {
-    connection_schedule s{settings, 1};
+    connection_schedule s{settings, wakes, 1};
     BOOST_TEST(!s.wants_open());
     BOOST_TEST((s.reach() == reachability::soon));
     BOOST_TEST((s.deadline() < now));
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(attempts_that_take_too_long)
 // nor the first after a connection that worked.
 BOOST_AUTO_TEST_CASE(attempts_that_have_failed)
 {
-    BOOST_TEST(!connection_schedule(settings, 1).is_failing());
+    BOOST_TEST(!connection_schedule(settings, wakes, 1).is_failing());
     BOOST_TEST(!schedule.is_failing());
     fail();
     BOOST_TEST(schedule.is_failing());

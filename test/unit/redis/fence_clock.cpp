@@ -63,12 +63,12 @@ BOOST_AUTO_TEST_CASE(keeps_the_sample_with_the_shortest_round_trip)
 {
     fence_clock clock(1s);
     note(clock, 0, 5'000'000, 0ms, 2ms);
-    note(clock, 0, 5'300'000, 1s, 3ms);
+    note(clock, 0, 5'002'000, 1s, 3ms);
     BOOST_TEST(clock.ms(at(0ms)) == 5000);
-    note(clock, 0, 5'100'000, 2s, 1ms);
-    BOOST_TEST(clock.ms(at(0ms)) == 5100);
-    note(clock, 0, 5'200'000, 3s, 1ms); // as short, and newer
-    BOOST_TEST(clock.ms(at(0ms)) == 5200);
+    note(clock, 0, 5'001'000, 2s, 1ms);
+    BOOST_TEST(clock.ms(at(0ms)) == 5001);
+    note(clock, 0, 5'002'000, 3s, 1ms); // as short, and newer
+    BOOST_TEST(clock.ms(at(0ms)) == 5002);
 }
 
 // Clocks drift: an old sample loses against a new one that was a little slower, and after a minute
@@ -77,17 +77,44 @@ BOOST_AUTO_TEST_CASE(an_old_sample_is_replaced)
 {
     fence_clock clock(1s);
     note(clock, 0, 5'000'000, 0ms, 2ms);
-    note(clock, 0, 5'100'000, 9s, 4ms); // by now the first one is wrong by up to 1.9 ms
+    note(clock, 0, 5'003'000, 9s, 4ms); // by now the first one is wrong by up to 1.9 ms
     BOOST_TEST(clock.ms(at(0ms)) == 5000);
-    note(clock, 0, 5'100'000, 10s, 4ms);
-    BOOST_TEST(clock.ms(at(0ms)) == 5100);
+    note(clock, 0, 5'003'000, 10s, 4ms);
+    BOOST_TEST(clock.ms(at(0ms)) == 5003);
 
     fence_clock other(1s);
     note(other, 0, 5'000'000, 0ms, 0ms);
-    note(other, 0, 5'400'000, 59s, 200ms);
+    note(other, 0, 5'100'000, 59s, 200ms);
     BOOST_TEST(other.ms(at(0ms)) == 5000);
-    note(other, 0, 5'400'000, 60s, 200ms);
-    BOOST_TEST(other.ms(at(0ms)) == 5400);
+    note(other, 0, 5'100'000, 60s, 200ms);
+    BOOST_TEST(other.ms(at(0ms)) == 5100);
+}
+
+// A clock was set, or drifts more, if both samples cannot be true: the new one is, however exact.
+BOOST_AUTO_TEST_CASE(a_sample_that_contradicts_the_known_one_replaces_it)
+{
+    fence_clock clock(1s);
+    note(clock, 0, 5'000'000, 0ms, 2ms);
+    BOOST_TEST(!note(clock, 0, 5'003'100, 1s, 4ms)); // wrong by up to 1.1 and 2 ms
+    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    BOOST_TEST(!note(clock, 0, 5'003'101, 1s, 4ms));
+    BOOST_TEST(clock.ms(at(0ms)) == 5003);
+}
+
+// A sample that may be wrong by more than `ahead` by now has no say, unless there is no other. A
+// clock drifts by 0.5 % at worst.
+BOOST_AUTO_TEST_CASE(a_clock_that_was_not_read_for_long_has_no_say)
+{
+    fence_clock clock(10ms);
+    clock.note(0, 50'000'000, at(0s), at(0s));
+    clock.note(1, 60'000'000, at(0s), at(0s));
+    clock.note(2, 70'000'000, at(0s), at(0s));
+    clock.note(0, 52'000'000, at(2s), at(2s));
+    BOOST_TEST(clock.ms(at(0s)) == 60'000);
+    clock.note(0, 52'001'000, at(2001ms), at(2001ms));
+    BOOST_TEST(clock.ms(at(0s)) == 50'000);
+    clock.forget(0);
+    BOOST_TEST(clock.ms(at(0s)) == 60'000);
 }
 
 // Its error could be larger than what the protocol permits.
@@ -111,7 +138,7 @@ BOOST_AUTO_TEST_CASE(notices_that_a_clock_was_set)
     BOOST_TEST(note(clock, 0, 5'000'000, 0ms, 100ms)); // back, and slow
     BOOST_TEST(clock.ms(at(0ms)) == 5000);
     BOOST_TEST(!note(clock, 0, 6'500'000, 1s, 1s)); // heard too late to tell
-    BOOST_TEST(clock.ms(at(0ms)) == 5000);
+    BOOST_TEST(clock.ms(at(0ms)) == 6500);
     BOOST_TEST(!note(clock, 1, 50'000'000, 2s, 2ms)); // another node
     clock.forget(0);
     BOOST_TEST(!note(clock, 0, 50'000'000, 3s, 2ms));

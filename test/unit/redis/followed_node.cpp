@@ -36,7 +36,8 @@ node_settings followed(std::size_t sentinels = 1)
 struct followed_fixture : session_owner {
     std::string heard;
     node_settings settings;
-    node_session session{0, settings, *this, 1};
+    core::wake_time wakes;
+    node_session session{0, settings, *this, wakes, 1};
     core::connection& node = session.connection();
     core::connection& sentinel = *session.connection().address().sentinels()[0];
     core::time_point now = start;
@@ -295,7 +296,7 @@ BOOST_AUTO_TEST_CASE(login_with_the_address)
         return holdfast::credentials{};
     };
     settings = own;
-    node_session other(0, own, *this, 1);
+    node_session other(0, own, *this, wakes, 1);
     other.wake(now);
     core::connection& its = *other.connection().address().sentinels()[0];
     its.opened(now);

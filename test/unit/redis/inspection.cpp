@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(a_list_leaves_out_what_is_too_much)
     });
     const lock_list cut = ask<lock_list>(list, "").second;
     BOOST_TEST(!cut.complete);
-    BOOST_TEST(cut.locks.size() == 8u * 1024 * 1024 / (512 + 3 * 33));
+    BOOST_TEST(cut.locks.size() == 8u * 1024 * 1024 / (512 + 3 * redis::longest_listed_value));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_steps)
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(wrong_steps)
     for (const std::string& wrong : {step("", {}), step("x", {}), step("0", {"A"}),
              step("0", {"A", "x"}), step("0", {"A", "-9 x"}), list_of({blob("0")}),
              step("0", {std::string(513, 'A'), "5 " + token(7)}),
-             step("0", {"A", "5 " + std::string(34, 'x')})}) {
+             step("0", {"A", "5 " + std::string(redis::longest_listed_value + 1, 'x')})}) {
         inspection_fixture f;
         f.run();
         f.answer_all([&](const words&) { return wrong; });

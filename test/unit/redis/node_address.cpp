@@ -18,7 +18,8 @@ using phase = connection_schedule::phase;
 struct address_fixture : node_address_owner {
     std::string failed;
     node_settings settings = session_settings();
-    connection_schedule schedule{settings, 1};
+    core::wake_time wakes;
+    connection_schedule schedule{settings, wakes, 1};
     core::time_point now = start;
 
     void on_no_address(failure why, core::time_point) override { failed += why.text; }

@@ -24,11 +24,12 @@ struct connection_fixture : connection_owner {
     std::string heard; // calls of the owner, in order
     std::string objection;
     failure lost; // why the last connection was lost
+    core::wake_time wakes;
     node_connection connection;
     core::time_point now = start;
 
     explicit connection_fixture(node_settings settings = session_settings())
-        : connection(std::move(settings), *this, 1)
+        : connection(std::move(settings), *this, wakes, 1)
     {}
 
     std::string admit() override

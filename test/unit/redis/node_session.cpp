@@ -69,6 +69,21 @@ BOOST_AUTO_TEST_CASE(late_replies)
     BOOST_TEST(!session.health().last_failure().code); // it works again
 }
 
+// The time to look at a node is noted with the first request, and not taken back by its answer.
+BOOST_AUTO_TEST_CASE(the_time_of_the_next_look)
+{
+    connect();
+    wakes.start_over();
+    send(1);
+    BOOST_TEST((wakes.at() == now + 10s));
+    receive(":1\r\n");
+    BOOST_TEST((session.wake_at() == core::never));
+    now += 1s;
+    send(2);
+    BOOST_TEST((session.wake_at() == now + 10s));
+    BOOST_TEST((wakes.at() == now + 9s));
+}
+
 // When the connection breaks, each request is orphaned once, in order, and nothing is sent again.
 BOOST_AUTO_TEST_CASE(orphans)
 {

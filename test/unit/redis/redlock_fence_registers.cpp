@@ -111,6 +111,41 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_lost_its_registers)
     BOOST_TEST(requests(0) == "");
 }
 
+// Also if the attempt has ended before that is known: the next one needs the registers, too.
+BOOST_AUTO_TEST_CASE(a_node_that_has_lost_its_registers_answers_an_attempt_that_has_ended)
+{
+    const auto id = ask(7);
+    key(0);
+    refuse(0);
+    core->abandon(id, now);
+    run();
+    answer(0, "largest", "_\r\n");
+    BOOST_TEST(requests(0) == "delete, open");
+    answer(0, ":1\r\n");
+    opened(0);
+}
+
+// The time to answer counts from when the register was asked for. Else an attempt would never have
+// enough time where three round trips take longer than that.
+BOOST_AUTO_TEST_CASE(a_register_has_the_time_of_an_answer)
+{
+    ask(7);
+    pass(25ms);
+    for (std::size_t i = 0; i < 3; ++i)
+        key(i);
+    pass(20ms);
+    for (std::size_t i = 0; i < 3; ++i)
+        refuse(i);
+    pass(20ms); // 65 ms after the first request
+    BOOST_TEST(events() == "");
+    for (std::size_t i = 0; i < 3; ++i)
+        largest(i, 600);
+    BOOST_TEST(requests() == "ballot 601");
+    for (std::size_t i = 0; i < 2; ++i)
+        accept(i);
+    BOOST_TEST(events() == granted(7, 601, 923));
+}
+
 // The same in RESP2, and while it is being opened anyway.
 BOOST_AUTO_TEST_CASE(a_node_is_not_opened_twice_at_a_time)
 {

@@ -185,6 +185,7 @@ BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
     c.occupy(1);
     c.renew(id);
     BOOST_TEST(c.events().starts_with("7 lost"));
+    BOOST_TEST(c.keys_left); // at the third node
     c.core->release(id, c.now);
     c.run();
     BOOST_TEST(c.events() == "7 expired");
@@ -201,6 +202,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_repaired_without_a_majority)
     for (model_node& n : c.nodes)
         n.forget_keys();
     c.renew(id);
+    BOOST_TEST(c.events().ends_with("7 lost"));
+    BOOST_TEST(!c.keys_left);
     c.renew(id);
     BOOST_TEST(c.holders() == 0u);
     for (model_node& n : c.nodes)

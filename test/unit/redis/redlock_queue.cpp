@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,20 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::queueing;
+
+// A holder gives a waiter its turn, and the other nodes keep another key for so many ms.
+void release_slowly(queue_fixture& f, char waiter, const std::string& ttl)
+{
+    const auto first = f.acquire(7, 'x');
+    f.ask_in_turn(8, waiter);
+    const std::size_t a = f.queue_node();
+    for (std::size_t i = 0; i < f.nodes.size(); ++i) {
+        if (i != a)
+            f.reply(i, {"SET", "A", "still there", "PX", ttl});
+    }
+    f.core->release(first, f.now);
+    f.run();
+}
 
 BOOST_FIXTURE_TEST_SUITE(redlock_queue, queue_fixture)
 
@@ -51,9 +66,12 @@ BOOST_AUTO_TEST_CASE(the_order_of_arrival)
     for (std::size_t i = 0; i < waiting.size(); ++i) {
         core->release(std::exchange(holder, waiting[i]), now);
         run();
-        const std::string before = i == 0 ? "1" : std::to_string('a' + i);
-        BOOST_TEST(
-            events() == before + " released, " + std::to_string('b' + i) + " granted for 988");
+        const std::string next = std::to_string('b' + i);
+        if (i == 0)
+            BOOST_TEST(events() == "1 released, " + next + " granted for 988");
+        else // the lease itself is given: less than a millisecond of it is over
+            BOOST_TEST(
+                events() == next + " granted for 986, " + std::to_string('a' + i) + " released");
     }
 }
 
@@ -135,8 +153,40 @@ BOOST_AUTO_TEST_CASE(deletions_that_come_late)
     run();
     BOOST_TEST(holders('y') == 1u);
     pass(50ms);
-    BOOST_TEST(events() == "7 expired, 8 granted for 938, 8 valid for 941");
+    BOOST_TEST(events() == "7 expired, 8 granted for 938, 8 valid for 943");
     BOOST_TEST(holders('y') == 5u);
+}
+
+// Keys that nobody deletes end at different times. A turn may last longer than one answer takes.
+BOOST_AUTO_TEST_CASE(keys_of_the_last_lease_end_one_by_one)
+{
+    release_slowly(*this, 'y', "80");
+    pass(130ms); // the time for an answer is 50 ms
+    BOOST_TEST(events().starts_with("7 expired, 8 granted"));
+}
+
+// But only as long as that leaves enough of its own keys' time.
+BOOST_AUTO_TEST_CASE(a_turn_with_a_short_ttl_does_not_last_longer)
+{
+    terms.ttl = 200ms;
+    release_slowly(*this, 'y', "80");
+    pass(130ms);
+    BOOST_TEST(events() == "7 expired, 8 refused: contended");
+}
+
+// The pauses before that differ. Else the same waiter could give up too early each time, where the
+// keys of the holders end one after another: process 1 of a simulated world was never served.
+BOOST_AUTO_TEST_CASE(pauses_before_nodes_are_asked_again_differ)
+{
+    std::set<core::duration> pauses;
+    for (const char token : {'a', 'b', 'c', 'd'}) {
+        queue_fixture each;
+        release_slowly(each, token, "1000");
+        const core::duration pause = each.core->wake_at() - each.now;
+        BOOST_TEST((pause >= 750us && pause < 1250us));
+        pauses.insert(pause);
+    }
+    BOOST_TEST(pauses.size() == 4u);
 }
 
 // But not for ever: another client may hold them without using the queue.
@@ -198,6 +248,10 @@ BOOST_AUTO_TEST_CASE(known_contention_is_remembered)
     core->release(first, now);
     run();
     core->release(second, now); // no other client waits any more
+    run();
+    pass(11ms); // nor comes back at once
+    const auto alone = ask_in_turn(12, 'u');
+    core->release(alone, now);
     run();
     events();
     for (model_node& n : nodes)

@@ -309,6 +309,36 @@ BOOST_AUTO_TEST_CASE(the_queue_node_answers_first)
     BOOST_TEST(events().find("8 granted") != std::string::npos);
 }
 
+// Such a request may still arrive, and then set the key or put the place into the queue anew. If
+// the lease had been given on and the answer to that was lost, its token at the queue node would
+// then be taken for a lease that nobody has got. Found by the model.
+BOOST_AUTO_TEST_CASE(a_lost_request_for_a_place)
+{
+    terms.ttl = 5s;
+    const auto first = acquire(7, 'x');
+    const auto id = ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    const auto& log = nodes[a].log;
+    do { // until it asks for its place again
+        nodes[a].silent = false;
+        run();
+        nodes[a].silent = true;
+        now = std::max(now, core->wake_at());
+        run();
+    } while (std::find(log.begin(), log.end(), "ENQUEUE A") == log.end());
+    nodes[a].silent = false;
+    nodes[a].disconnect(*core->connections()[a], now);
+    pass(100ms);
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 4988");
+    nodes[a].commands();
+    core->release(id, now);
+    run();
+    BOOST_TEST(events() == "8 released");
+    BOOST_TEST(nodes[a].commands() == "PASS A");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace

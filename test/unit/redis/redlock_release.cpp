@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(releases)
         BOOST_TEST(c.events() == "7 released");
         BOOST_TEST(c.holders() == 0u);
         BOOST_TEST(c.core->cleanup().is_done());
-        BOOST_TEST(c.core->wake_at() == core::never);
+        BOOST_TEST(c.is_idle());
     }
 }
 
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(deletes_when_a_node_is_back)
     c.run();
     BOOST_TEST(c.events() == "7 released");
     BOOST_TEST(c.holders() == 0u);
-    BOOST_TEST(c.core->wake_at() == core::never);
+    BOOST_TEST(c.is_idle());
 
     const auto again = c.acquire(8);
     c.nodes[2].up = false;
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(deletes_when_a_node_is_back)
     c.pass(5s);
     BOOST_TEST(c.core->nodes().stats()[2].connected);
     BOOST_TEST(c.nodes[2].commands() == "");
-    BOOST_TEST(c.core->wake_at() == core::never);
+    BOOST_TEST(c.is_idle());
 }
 
 // A node that cannot delete is asked at most twice, with and without the queue, and the key is left
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_delete)
     c.pass(2s);
     BOOST_TEST(c.events() == "7 unconfirmed");
     BOOST_TEST(c.nodes[0].commands() == "PASS A, DELETE A, PASS A, DELETE A");
-    BOOST_TEST(c.core->wake_at() == core::never);
+    BOOST_TEST(c.is_idle());
 }
 
 // A release and the next attempt of another claim go in order over the same connections.
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(closes)
     for (core::connection* const each : c.core->connections())
         BOOST_TEST(!each->wants_open());
     c.pass(10s);
-    BOOST_TEST(c.core->wake_at() == core::never);
+    BOOST_TEST(c.is_idle());
 }
 
 // With calls and failures in any order: every attempt ends once unless it was abandoned, every

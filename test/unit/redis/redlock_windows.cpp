@@ -201,7 +201,11 @@ struct crowd_fixture : window_fixture {
     {
         const std::uint64_t tag = ++last_tag;
         terms.queue = core::queueing::if_contended;
-        asked[tag] = ask(tag, static_cast<char>('a' + tag % 26));
+        core::owner_token token;
+        token.text.fill('a');
+        const std::string number = std::to_string(tag);
+        std::copy(number.begin(), number.end(), token.text.begin());
+        asked[tag] = core->attempt(tag, "A", token, terms, now);
         terms.queue = core::queueing::none;
         run();
     }

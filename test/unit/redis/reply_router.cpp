@@ -47,8 +47,9 @@ struct router_fixture : collaborator_fixture {
 
     core::ring<core::backend_event> events;
     collaborators parts{pool, dialect, jitter};
-    life_cycle life{parts, events};
-    reply_router router{parts, life, events};
+    claim_ends ends{parts, events};
+    life_cycle life{parts, ends, events};
+    reply_router router{parts, life, ends, events};
 };
 
 } // namespace
@@ -81,7 +82,8 @@ BOOST_FIXTURE_TEST_CASE(a_taken_lock_ends_its_claim, router_fixture)
     const auto lost = events.pop();
     BOOST_TEST((lost.kind == event_kind::lost));
     BOOST_TEST(lost.tag == 7u);
-    life.release(id, now); // the nodes that reported the loss may still have the keys
+    BOOST_TEST(!lost.keys_left); // nobody has to wait
+    ends.release(id, now);       // the nodes that reported the loss may still have the keys
     run();
     for (model_node& n : nodes)
         BOOST_TEST(n.owner("A", now) == "");
@@ -119,6 +121,43 @@ BOOST_FIXTURE_TEST_CASE(a_taken_attempt_is_refused, router_fixture)
         BOOST_TEST(n.owner("A", now) == "");
 }
 
+// A lease that was given on as it was keeps the token of the keys, which the message names. The
+// holders before are not hit: one has set the keys, one has got them by a baton, too.
+BOOST_FIXTURE_TEST_CASE(only_the_last_holder_loses_a_given_lease, router_fixture)
+{
+    const auto token_of = [](char each) {
+        core::owner_token t;
+        t.text.fill(each);
+        return t;
+    };
+    const auto get_baton = [&](std::uint64_t tag, char place) -> claim& {
+        const core::claim_id id = parts.claims.all.take();
+        claim& c = parts.claims[id];
+        c.begin(tag, "A", token_of(place), {.ttl = 10s}, nodes.size());
+        c.queue.enter(0, now);
+        c.queue.ticket->entered = now;
+        c.take_over(0, {.token = token_of('x'), .left = 9s}, now);
+        c.stage = claim_stage::held;
+        return c;
+    };
+    parts.claims[hold()].stage = claim_stage::cleaning; // as after its release
+    get_baton(8, 'y').relinquish();
+    claim& last = get_baton(9, 'z');
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        life.on_taken_away(std::string(32, 'z'), i, now);
+    BOOST_TEST(events.empty());
+    BOOST_TEST(last.keys.valid_until() > now);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        life.on_taken_away(std::string(32, 'x'), i, now);
+    BOOST_REQUIRE(!events.empty());
+    while (!events.empty()) {
+        const auto e = events.pop();
+        BOOST_TEST(e.tag == 9u);
+        BOOST_TEST((e.kind == event_kind::lost || e.kind == event_kind::validity));
+    }
+    BOOST_TEST(last.keys.valid_until() <= now);
+}
+
 // Grants, a renewal, a probe and deletions: each answer reaches the one that has asked.
 BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
 {
@@ -135,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(answers_reach_those_who_have_asked, router_fixture)
     };
     BOOST_TEST(told(event_kind::validity) > 0);
     BOOST_TEST(told(event_kind::no_remote_waiters) == 1);
-    life.release(id, now);
+    ends.release(id, now);
     run();
     BOOST_REQUIRE(!events.empty());
     BOOST_TEST((events.pop().kind == event_kind::released));
@@ -175,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(lost_answers_end_a_release, router_fixture)
     const core::claim_id id = hold();
     for (model_node& n : nodes)
         n.silent = true;
-    life.release(id, now);
+    ends.release(id, now);
     const auto deletion = [&](std::size_t i) {
         return parts.claims[id].keys[i].deleting;
     };

@@ -13,10 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 using redis::unfit_queue_nodes;
 
-constexpr std::uint64_t resource = 5, owner = 77, another = 78;
-constexpr core::time_point later = start + 600ms;
+struct stale_key {
+    static constexpr std::uint64_t resource = 5, owner = 77, another = 78;
+    static constexpr core::time_point later = start + 600ms;
+};
 
-BOOST_AUTO_TEST_SUITE(unfit_queue_nodes_memory)
+BOOST_FIXTURE_TEST_SUITE(unfit_queue_nodes_memory, stale_key)
 
 // An owner that was seen for the first time may be about to ask the other nodes.
 BOOST_AUTO_TEST_CASE(a_stale_key_counts_for_a_moment_at_first)

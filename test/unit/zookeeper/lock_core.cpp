@@ -289,6 +289,22 @@ BOOST_AUTO_TEST_CASE(a_holder_is_told_of_waiters_once)
     BOOST_TEST((w.event().kind == event_kind::remote_waiters));
 }
 
+// Else attempts that end at once would make a holder give up a lease that lingers.
+BOOST_AUTO_TEST_CASE(an_attempt_that_does_not_wait_is_no_waiter)
+{
+    zk_world w;
+    const auto id = w.grant(1);
+    w.core.queue().report_waiters(id, w.now);
+    w.serve();
+    w.data.put("/locks/a/" + zk::lock_prefix(std::string(32, 'T'), 0, false));
+    w.serve();
+    BOOST_TEST(w.take_events().empty());
+    BOOST_TEST(w.core.queue().reports_waiters(id));
+    w.data.put("/locks/a/" + zk::lock_prefix(std::string(32, 'U'), 0, true));
+    w.serve();
+    BOOST_TEST((w.event().kind == event_kind::remote_waiters));
+}
+
 // Else they would pile up while one lease lasts long and others come and go behind it.
 BOOST_AUTO_TEST_CASE(watches_of_claims_that_have_left_are_forgotten)
 {

@@ -90,11 +90,23 @@ BOOST_AUTO_TEST_CASE(paths_lead_from_the_root)
 BOOST_AUTO_TEST_CASE(the_token_is_found_in_the_name)
 {
     const std::string token(32, 'T');
-    BOOST_TEST(lock_prefix(token, 0) == "_c_" + token + "-lock-");
-    BOOST_TEST(lock_prefix(token, 3) == "_c_" + token + ".3-lock-");
-    BOOST_TEST(token_in(lock_prefix(token, 3) + "0000000001") == token);
+    BOOST_TEST(lock_prefix(token, 0, true) == "_c_" + token + "-lock-");
+    BOOST_TEST(lock_prefix(token, 3, true) == "_c_" + token + ".3-lock-");
+    BOOST_TEST(token_in(lock_prefix(token, 3, true) + "0000000001") == token);
     BOOST_TEST(token_in("lock-0000000001") == "lock-0000000001");
     BOOST_TEST(token_in("_c_") == "_c_");
+}
+
+BOOST_AUTO_TEST_CASE(the_name_says_that_a_node_never_waits)
+{
+    const std::string token(32, 'T');
+    BOOST_TEST(lock_prefix(token, 0, false) == "_c_" + token + ".try-lock-");
+    BOOST_TEST(lock_prefix(token, 3, false) == "_c_" + token + ".try.3-lock-");
+    BOOST_TEST(token_in(lock_prefix(token, 3, false) + "0000000001") == token);
+    BOOST_TEST(never_waits(lock_prefix(token, 3, false) + "0000000001"));
+    BOOST_TEST(!never_waits(lock_prefix(token, 3, true) + "0000000001"));
+    BOOST_TEST(!never_waits("_c_.try-lock-0000000001"));
+    BOOST_TEST(!never_waits(""));
 }
 
 queue_place at(const std::string& name, std::int64_t created = 10)

@@ -5,8 +5,8 @@
 # or of the tests are replaced by wrong ones. A test must detect the error. Each <text> must be in
 # its file exactly once. Otherwise the control could be without effect, so the configuration fails.
 #
-# RUN: arguments of the program, as one word for this function. If a header is edited, COMPILE lists the source files that must be
-# compiled with the wrong header.
+# RUN: arguments of the program, in one word of this function, separated by spaces. If a header is
+# edited, COMPILE lists the source files that must be compiled with the wrong header.
 set(holdfast_controls "")
 
 function(holdfast_control name what)
@@ -53,6 +53,10 @@ function(holdfast_control name what)
             list(APPEND sources ${PROJECT_SOURCE_DIR}/${ARGV${at}})
             math(EXPR at "${at} + 1")
         endwhile()
+    endif()
+
+    if(at LESS ARGC)
+        message(FATAL_ERROR "control ${name}: \"${ARGV${at}}\" is not understood")
     endif()
 
     add_executable(control_${name} ${sources})

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -91,6 +92,42 @@ BOOST_AUTO_TEST_CASE(a_restart_restores_the_given_data)
     BOOST_TEST(changes() == "a gone; ");
     model.restart("third", {});
     BOOST_TEST(ask({"SELECT", "15"}, 1000ms) == "+OK\r\n");
+}
+
+// The model does at once what the script that makes registers does in a loop.
+BOOST_AUTO_TEST_CASE(numbered_members_are_raised_as_if_one_by_one)
+{
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        std::minstd_rand dice(seed);
+        const std::size_t count = dice() % 2 == 0 ? 300 : 20;
+        sorted_set at_once, one_by_one;
+        for (int step = 0; step < 40; ++step) {
+            const auto score = static_cast<double>(dice() % 50);
+            const std::string name = std::to_string(dice() % (count + 2));
+            const sorted_set::condition gt{.gt = dice() % 2 == 0};
+            const sorted_set copy = at_once; // shares its parts
+            const auto before = copy.all();
+            switch (dice() % 4) {
+            case 0:
+                BOOST_TEST((at_once.put(score, name, gt) == one_by_one.put(score, name, gt)));
+                break;
+            case 1:
+                BOOST_TEST(at_once.erase(name) == one_by_one.erase(name));
+                break;
+            default:
+                bool changed = false;
+                for (std::size_t i = 0; i < count; ++i)
+                    changed |= one_by_one.put(score, std::to_string(i), {.gt = true}) !=
+                               sorted_set::outcome::same;
+                BOOST_TEST(at_once.raise_numbered(score, count) == changed);
+                BOOST_TEST(changed != (copy == at_once));
+            }
+            BOOST_TEST((copy.all() == before));
+            BOOST_TEST((at_once == one_by_one));
+            BOOST_TEST((at_once.all() == one_by_one.all()));
+            BOOST_TEST((at_once.score_of(name) == one_by_one.score_of(name)));
+        }
+    }
 }
 
 // A session may be destroyed, closed by the server, replaced, or lost in a restart.

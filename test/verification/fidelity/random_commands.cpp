@@ -16,6 +16,7 @@ using words = random_commands::words;
 // The last one is from the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
     redis::enqueue_script, redis::join_script, redis::owner_script, redis::open_script,
+    redis::baton_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};
@@ -101,8 +102,9 @@ words random_commands::script_call()
         chosen = &redis::open_script;
     if (what_ == about::everything && chosen->text == redis::open_script.text && !one_in(8))
         chosen = &redis::join_script; // a real server takes long to write all registers
-    if (what_ == about::no_time && chosen->text == redis::enqueue_script.text)
-        chosen = &redis::pass_on_script; // the reply of the other depends on the time
+    if (what_ == about::no_time &&
+        (chosen->text == redis::enqueue_script.text || chosen->text == redis::baton_script.text))
+        chosen = &redis::pass_on_script; // what the others say depends on the time
     if (what_ == about::no_time && chosen->text == redis::open_script.text)
         chosen = &redis::join_script; // the same
     const redis::script& s = *chosen;
@@ -121,6 +123,8 @@ words random_commands::script_call()
         return join_call(std::move(w));
     if (s.text == redis::pass_on_script.text || s.text == redis::enqueue_script.text)
         return queue_call(std::move(w), s.text == redis::enqueue_script.text);
+    if (s.text == redis::baton_script.text)
+        return baton_call(std::move(w));
     if (s.text == redis::open_script.text)
         return open_call(std::move(w));
     const bool renews = s.text == redis::renew_script.text;
@@ -225,6 +229,13 @@ words random_commands::correct()
         return {"CLIENT", "TRACKING", std::string(any({"OFF", "ON"})), "OPTIN"};
     if (std::exchange(watch_next_, false))
         return one_in(3) ? script_call() : one_in(3) ? on_sorted_set() : on_key();
+    if (what_ == about::batons && !one_in(3)) {
+        if (planned_.empty())
+            give_lease();
+        const words w = std::move(planned_.front());
+        planned_.pop_front();
+        return w;
+    }
     if (what_ == about::fencing && !one_in(3))
         return one_in(2) ? on_registers() : script_call();
     if (one_in(20))

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <random>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ public:
     enum class about : std::uint8_t {
         everything,
         fencing, // mostly
+        batons,  // mostly: leases that are given as they are
         no_time  // no command whose reply depends on the time of its execution
     };
 
@@ -48,6 +50,9 @@ private:
     words expire();
     words script_call();
     words queue_call(words w, bool enqueues);
+    words baton_call(words w);
+    words baton_call(words w, const std::string& value);
+    void give_lease();
     words open_call(words w);
     words on_registers();
     std::string number_of_any_kind();
@@ -62,6 +67,9 @@ private:
     words on_channel();
     words on_tracking();
     std::string channel();
+    std::string waiting_token();
+    std::string lag();
+    std::string lease();
     std::string ttl();
     std::string key();
     std::string token();
@@ -71,6 +79,7 @@ private:
     std::mt19937_64 random_;
     about what_;
     bool watch_next_ = false;
+    std::deque<words> planned_;
 };
 
 } // namespace holdfast::test

@@ -16,9 +16,9 @@ std::string random_commands::number_of_any_kind()
 
 std::string random_commands::settings()
 {
-    return std::string(one_in(20) ? any({"1 1 1", "", "x", "1 1", "1 1  1", "1 1 1 1"})
-                                  : any({"100 10 16384", "100 10 16384", "100 10 16384",
-                                        one_in(9) ? "100 9 16384" : "100 10 16384"}));
+    return std::string(one_in(20)  ? any({"1 1 1", "", "x", "1 1", "1 1  1", "1 1 1 1"})
+                       : one_in(9) ? "100 9 16384"
+                                   : "100 10 16384");
 }
 
 std::string random_commands::run_id()

@@ -7,16 +7,20 @@ using words = random_commands::words;
 
 std::string random_commands::channel()
 {
-    return one_in(20) ? token() : std::string(any({"one", "two", "three"}));
+    return one_in(20) ? token() : std::string(any({"one", "two", "two+", "three+"}));
+}
+
+std::string random_commands::waiting_token()
+{
+    return std::string(any({"0123456789abcdef0123456789abcdef", "ffffffffffffffffffffffffffffffff",
+        "a waiter with 32 characters, too"}));
 }
 
 std::string random_commands::member()
 {
     if (one_in(20))
         return one_in(2) ? key() : token();
-    return std::string(
-               any({"0123456789abcdef0123456789abcdef", "ffffffffffffffffffffffffffffffff"})) +
-           std::string(any({"reference number", "0000000000000000"})) +
+    return waiting_token() + std::string(any({"reference number", "0000000000000000"})) +
            (one_in(6) ? "" : channel());
 }
 
@@ -117,7 +121,7 @@ words random_commands::on_channel()
     case 2:
         return {"UNSUBSCRIBE", channel()};
     case 3: // without arguments its replies have no fixed order
-        return what_ == about::no_time ? words{"UNSUBSCRIBE", "one", "two", "three"}
+        return what_ == about::no_time ? words{"UNSUBSCRIBE", "one", "two", "two+", "three+"}
                                        : words{"UNSUBSCRIBE"};
     default:
         return {"PUBLISH", channel(), token()};

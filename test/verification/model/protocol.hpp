@@ -54,9 +54,6 @@ public:
     // Whether no attempt can be granted any more, and no write is left.
     bool over(const world& w) const noexcept;
 
-    const scope& size() const noexcept { return scope_; }
-    round_book& rounds() const noexcept { return rounds_; }
-
 private:
     bool timed() const noexcept { return scope_.keys == expiry::timed; }
     // Keys have no effect if each request for a key may find it free.

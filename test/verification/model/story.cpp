@@ -1,7 +1,6 @@
 #include "verification/model/story.hpp"
 
 #include <array>
-#include <iomanip>
 
 namespace holdfast::model {
 
@@ -63,18 +62,6 @@ std::string reading(const step& s, const world& before, const naming& names)
            std::to_string(number_in(said));
 }
 
-std::string names_of(unsigned violated)
-{
-    constexpr std::array<const char*, 4> all{
-        "duplicate token", "order of tokens", "stale write", "two holders"};
-    std::string text;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if ((violated & bit_of(i)) != 0)
-            text += (text.empty() ? "" : ", ") + std::string(all[i]);
-    }
-    return text;
-}
-
 std::string body(const step& s, const world& before, const world& after, const naming& names)
 {
     const std::string node = node_name(s.node, names), name = attempt_name(s.who, names);
@@ -123,30 +110,16 @@ std::string describe(const step& s, const world& before, const world& after, con
     return body(s, before, after, names) + consequences(s.who, before, after, names);
 }
 
-void print(std::ostream& out, const finding& f, std::chrono::duration<double> took)
+std::string names_of(unsigned violated)
 {
-    for (std::size_t i = 0; i < f.story.size(); ++i)
-        out << std::setw(3) << i + 1 << "  " << f.story[i] << '\n';
-    if (f.violated != none)
-        out << "violated: " << names_of(f.violated) << '\n';
-    else
-        out << "no violation" << (f.complete ? "" : " in the explored part") << '\n';
-    out << f.states << " states, " << f.transitions << " transitions, depth " << f.depth << "; "
-        << f.leases << " grants, " << f.rounds << " different rounds; " << std::fixed
-        << std::setprecision(1) << took.count() << " s, " << f.bytes / 1'000'000 << " MB\n";
-}
-
-void print_row(std::ostream& out, const finding& f, std::chrono::duration<double> took)
-{
-    const std::string result = f.violated != none ? names_of(f.violated)
-                               : f.complete       ? "no violation"
-                                                  : "not complete";
-    out << result << '\t';
-    if (f.violated != none)
-        out << f.story.size();
-    else
-        out << '-';
-    out << '\t' << f.states << '\t' << std::fixed << std::setprecision(1) << took.count() << '\n';
+    constexpr std::array<const char*, 4> all{
+        "duplicate token", "order of tokens", "stale write", "two holders"};
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if ((violated & bit_of(i)) != 0)
+            text += (text.empty() ? "" : ", ") + std::string(all[i]);
+    }
+    return text;
 }
 
 } // namespace holdfast::model

@@ -1,8 +1,6 @@
 #include "verification/model/variant.hpp"
 
 #include <array>
-#include <stdexcept>
-#include <string>
 
 namespace holdfast::model {
 
@@ -201,15 +199,6 @@ constexpr std::array all_variants{
 std::span<const scope> scopes() noexcept
 {
     return all_scopes;
-}
-
-const scope& scope_named(std::string_view name)
-{
-    for (const scope& s : all_scopes) {
-        if (s.name == name)
-            return s;
-    }
-    throw std::invalid_argument("no such scope: " + std::string(name));
 }
 
 std::span<const variant> variants() noexcept

@@ -16,7 +16,6 @@ enum violation : std::uint8_t {
     order = 2,     // a lease has a smaller token than an earlier one, see `expiry`
     stale = 4,     // the guarded store accepts a write older than one that it has accepted
     overlap = 8,   // two leases are valid at once
-    anything = 15,
 };
 
 // Deviations from the correct protocol.
@@ -81,7 +80,6 @@ constexpr small quarantine(const scope& s) noexcept
 
 // Those that the correct protocol has to pass. The first one is the default.
 std::span<const scope> scopes() noexcept;
-const scope& scope_named(std::string_view name);
 
 struct variant {
     std::string_view name;

@@ -144,6 +144,7 @@ private:
     struct token {
         std::uint64_t number = 0, largest = 0; // of it and all before it
         nanoseconds given{};
+        nanoseconds asked{}; // when nodes were asked for it, or for an earlier token of its ballot
     };
 
     // A lease that ended before `min_hold` was over: the resource rests from then on.
@@ -173,6 +174,8 @@ private:
     std::map<std::string, std::vector<token>> tokens_; // in the order of the grants
     std::uint64_t refused_writes_ = 0;
     std::map<std::pair<std::size_t, std::string>, seen_key> keys_;
+    std::set<std::string>
+        given_on_; // tokens of leases that were given to other processes as they are
     std::vector<violation> violations_;
 };
 

@@ -43,7 +43,8 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
         return script && (command[1] == s.digest || command[1] == s.text);
     };
     is_set_ = name == "SET";
-    passes_on_ = calls(redis::pass_on_script) || calls(redis::enqueue_script);
+    passes_on_ =
+        calls(redis::pass_on_script) || calls(redis::enqueue_script) || calls(redis::baton_script);
     may_make_keys_ = !script || calls(redis::enqueue_script) || calls(redis::join_script);
     if (name == "SET" && command.size() > 2) {
         set(command, model, wall);

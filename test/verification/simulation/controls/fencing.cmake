@@ -63,7 +63,7 @@ holdfast_control(fenced_restart_unnoticed "a node that was restarted with old da
     EDIT src/redis/node/fence_scripts.hpp
         "if not whole or who~=ARGV[2] then "
         "if not whole then "
-    RUN --fenced
+    RUN "--lingering --fenced"
     COMPILE ${users_of_scripts})
 
 holdfast_control(fenced_outruns_the_clock "ballots go by half a second at a time, and are further ahead than \`ahead\`"
@@ -80,8 +80,8 @@ holdfast_control(fenced_outruns_the_clock "ballots go by half a second at a time
 
 holdfast_control(fenced_tokens_overlap "a token is the ballot plus a place, so that tokens of two ballots overlap"
     EDIT src/redis/dialect/fenced_dialect.cpp
-        "c.round.ballots().published() * tokens_in_ballot"
-        "c.round.ballots().published()"
+        "return ballot * tokens_in_ballot"
+        "return ballot"
     EDIT src/redis/claim/claim_round.cpp
         "fence_->round.published() * tokens_in_ballot"
         "fence_->round.published()"
