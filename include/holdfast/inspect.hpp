@@ -41,7 +41,9 @@ struct lock_owner {
     /// process has been gone for a minute.
     std::optional<client_info> client;
     /// A majority of all nodes tell the same of `client`. If not, a single node may have made it
-    /// up: do not act on it alone. False without `client`.
+    /// up: do not act on it alone. Also false if the node that keeps the queue does not show the
+    /// key: then the owner may have given the lease on, and only that node would know. False
+    /// without `client`.
     bool client_confirmed = false;
 };
 
@@ -121,7 +123,9 @@ struct forced_release {
     /// At how many nodes this call has deleted the key, or handed it to the next. A holder that is
     /// told deletes its other keys itself.
     std::size_t deleted = 0;
-    bool told = false; ///< a connection of the old holder has received the message
+    /// A connection of the holder has received the message. False if it is not certain that `owner`
+    /// still was the holder: see `lock_owner::client_confirmed`.
+    bool told = false;
 };
 
 } // namespace holdfast

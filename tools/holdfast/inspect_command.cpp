@@ -88,7 +88,8 @@ void inspect_command::add_to(CLI::App& app)
     parsed_->formatter(std::make_shared<usage>("holdfast inspect [OPTIONS] NAME"));
     parsed_->add_option("NAME", name_, "name of the lock")->required();
     parsed_->footer(
-        "An owner is marked (unconfirmed) if fewer than a majority of the nodes tell it.\n"
+        "An owner is marked (unconfirmed) if fewer than a majority of the nodes tell it,\n"
+        "or the node that keeps the queue does not show the key.\n"
         "With --quiet nothing is printed: only the exit status tells.\n\n"
         "Exit status: 0 if the lock is held; 1 if it is not; 125 if that is not known\n"
         "or holdfast failed. For the options of the store see: holdfast --help\n\n"

@@ -17,7 +17,7 @@ namespace holdfast::cli {
 // What the library reports, in words and as JSON. The words are safe for a terminal.
 
 /// "host, process 17 (program), client name"; for a client without a record, the id of its locker.
-/// "(unconfirmed)" behind it: fewer than a majority of the nodes tell this of the client.
+/// "(unconfirmed)" behind it: see `lock_owner::client_confirmed`.
 std::string in_words(const lock_owner& owner);
 /// The same of the owner of a key that a majority of the nodes has, or has not.
 std::string in_words(const lock_owner& owner, bool held);

@@ -2,6 +2,7 @@
 
 #include "redis/inspection/scripts_of_inspection.hpp"
 #include "redis/quorum/majority.hpp"
+#include "redis/quorum/rendezvous.hpp"
 
 #include <algorithm>
 #include <set>
@@ -43,8 +44,7 @@ void put_owner(Report& to, const ownership& whose, const inquiry& q)
     to.having = whose.having;
     if (whose.having == 0)
         return;
-    to.owner = owner_of(whose.holder, q.wall);
-    redis::name(*to.owner, q.clients, q.parts.size());
+    to.owner = q.named(whose);
     if (whose.held)
         put_end(to, whose.left_ms);
 }
@@ -62,7 +62,24 @@ ownership inquiry::owner() const
     std::vector<const key_copy*> keys;
     for (const part& each : parts)
         keys.push_back(&each.seen.key);
-    return judge(keys);
+    return judge(keys, ranks_for(name));
+}
+
+std::vector<std::uint64_t> inquiry::ranks_for(std::string_view resource) const
+{
+    const std::uint64_t hash = hash_of(std::string(lock_prefix).append(resource));
+    std::vector<std::uint64_t> all;
+    for (const part& each : parts)
+        all.push_back(each.identity == 0 ? unknown_rank : queue_node_rank(hash, each.identity));
+    return all;
+}
+
+lock_owner inquiry::named(const ownership& whose) const
+{
+    lock_owner owner = owner_of(whose.holder, wall);
+    redis::name(owner, clients, parts.size());
+    owner.client_confirmed = owner.client_confirmed && whose.is_certain;
+    return owner;
 }
 
 void inquiry::collect_ids()
@@ -150,7 +167,7 @@ bool inquiry::awaits(std::size_t node, request_kind kind) const noexcept
 std::optional<std::size_t> inquiry::node_to_take_first() const
 {
     const ownership whose = owner();
-    if (!whose.held || fenced)
+    if (!whose.held || owner_of(whose.holder, wall).foreign)
         return std::nullopt;
     if (whose.named_at)
         return whose.named_at;
@@ -160,7 +177,7 @@ std::optional<std::size_t> inquiry::node_to_take_first() const
             split_value(seen.key.value).lease == whose.lease)
             return i;
     }
-    return std::nullopt;
+    return whose.namer;
 }
 
 std::string_view inquiry::channel_of(const ownership& whose) const
@@ -211,8 +228,9 @@ errc inquiry::trouble() const noexcept
     return answers >= majority(parts.size()) ? errc{} : errc::unreachable;
 }
 
-void inquiry::add(std::size_t node, scan_step&& step, std::size_t first)
+void inquiry::add(std::size_t node, scan_step&& step)
 {
+    const std::size_t first = lock_prefix.size();
     cut_off = cut_off || step.left_out;
     for (auto& [key, copy] : step.keys) {
         if (key.size() <= first || key.compare(first, name.size(), name) != 0)
@@ -277,7 +295,7 @@ lock_list inquiry::list() const
     for (const auto& [resource, copies] : found) {
         listed_lock& l = all.locks.emplace_back();
         l.resource = resource;
-        put_owner(l, judge(pointers_to(copies)), *this);
+        put_owner(l, judge(pointers_to(copies), ranks_for(resource)), *this);
     }
     return all;
 }

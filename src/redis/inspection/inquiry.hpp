@@ -18,9 +18,9 @@ namespace holdfast::redis {
 // nothing.
 //
 // First the nodes say what they have (`looking`), then who the owners are (`naming`); to force a
-// release, they are then asked to delete (`taking`). A lock in plain mode may be given on as it is
-// (see baton.hpp): only one node knows. So that one is asked before the others (`taking_first`),
-// and if the lock has another holder by now, the others are left alone: nobody has told that one.
+// release, they are then asked to delete (`taking`). A lock may be given on as it is (see
+// baton.hpp): only one node knows. So that one is asked before the others (`taking_first`), and if
+// the lock has another holder by now, the others are left alone: nobody has told that one.
 struct inquiry {
     enum class stage : std::uint8_t { looking, naming, taking_first, taking };
 
@@ -35,7 +35,8 @@ struct inquiry {
         state now = state::over;
         core::time_point due = core::never; // the end of the wait, or of the pause
         core::time_point asked_at{};
-        bool answered = false; // in the first stage: wholly, and without an error
+        std::uint64_t identity = 0; // of the server; 0: it is not known
+        bool answered = false;      // in the first stage: wholly, and without an error
         sighting seen{};
         std::string cursor = "0";    // of a list
         std::size_t next_client = 0; // index of the first id to ask for
@@ -50,7 +51,8 @@ struct inquiry {
 
     core::inspection_task task{};
     std::uint64_t tag = 0;
-    std::string name; // of the resource, or the prefix
+    std::string name;        // of the resource, or the prefix
+    std::string lock_prefix; // what stands before the resource in the name of its lock
     std::int64_t wall = 0;
     bool fenced = false;
     stage now = stage::looking;
@@ -74,6 +76,9 @@ struct inquiry {
     // Whether an answer of the node to such a request is still wanted.
     bool awaits(std::size_t node, request_kind kind) const noexcept;
     ownership owner() const; // of the resource
+    lock_owner named(const ownership& whose) const;
+    // See judge().
+    std::vector<std::uint64_t> ranks_for(std::string_view resource) const;
     // The node that is asked to hand the lock off to the next in its queue: the one with the
     // longest queue, or any node if none has a queue.
     bool hands_off(std::size_t node) const noexcept;
@@ -81,8 +86,8 @@ struct inquiry {
     // is none.
     std::optional<std::string_view> value_to_take(
         std::size_t node, const ownership& whose) const noexcept;
-    // In plain mode: the node that names the holder, or would do so if the lock were given on. None
-    // if nobody is seen to wait for it.
+    // The node that names the holder, or would do so if the lock were given on. None if it is the
+    // lock of another client.
     std::optional<std::size_t> node_to_take_first() const;
     // The channel of the owner; empty if it is not known.
     std::string_view channel_of(const ownership& whose) const;
@@ -96,8 +101,8 @@ struct inquiry {
     // Why a node is not known: see node_report::error.
     void fail(std::size_t node, error_code why);
 
-    // Adds the keys of a step. `first`: how much of their names is no part of the resource.
-    void add(std::size_t node, scan_step&& step, std::size_t first);
+    // Adds the keys of a step.
+    void add(std::size_t node, scan_step&& step);
 
     // Why a forced release has failed, or none.
     errc trouble_of_release() const;

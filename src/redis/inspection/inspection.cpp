@@ -52,6 +52,7 @@ void inspection::begin(const core::inspection_request& request, time_point now)
     q.name = request.name;
     q.wall = request.wall;
     q.fenced = calls_.is_fenced();
+    q.lock_prefix = calls_.lock_prefix();
     q.parts.resize(nodes_.size());
     if (q.task == inspection_task::list)
         q.ends = now + longest_list;
@@ -109,6 +110,8 @@ void inspection::go_on(slot_id id, time_point now)
     const bool takes = q->task == inspection_task::force_release;
     switch (q->now) {
     case stage::looking:
+        for (std::size_t i = 0; i < q->parts.size(); ++i)
+            q->parts[i].identity = nodes_[i].server().identity;
         if (takes && q->trouble() != errc{})
             return finish(id);
         q->collect_ids();
@@ -143,8 +146,8 @@ void inspection::finish(slot_id id)
     case inspection_task::force_release:
         result.reason = q.trouble_of_release();
         if (const ownership whose = q.owner(); whose.having != 0) {
-            q.forced.owner = owner_of(whose.holder, q.wall);
-            name(*q.forced.owner, q.clients, q.parts.size());
+            q.forced.owner = q.named(whose);
+            q.forced.told = q.forced.told && whose.is_certain;
         }
         result.found = std::move(q.forced);
         break;
@@ -301,7 +304,7 @@ bool inspection::on_view(inquiry& q, std::size_t node, reply answer)
 
 bool inspection::on_scan(inquiry& q, std::size_t node, reply answer, time_point now)
 {
-    auto step = read_scan(answer, resource::max_size + calls_.lock_prefix());
+    auto step = read_scan(answer, resource::max_size + q.lock_prefix.size());
     if (!step)
         return false;
     part& p = q.parts[node];
@@ -310,7 +313,7 @@ bool inspection::on_scan(inquiry& q, std::size_t node, reply answer, time_point 
         return true;
     }
     p.cursor = step->cursor;
-    q.add(node, std::move(*step), calls_.lock_prefix());
+    q.add(node, std::move(*step));
     if (p.cursor == "0" || q.cut_off) {
         p.answered = p.cursor == "0";
         return true;

@@ -49,7 +49,8 @@ std::string_view inspection_calls::view(std::string_view resource)
 std::string_view inspection_calls::scan(std::string_view prefix, std::string_view cursor)
 {
     std::string pattern;
-    const resp::decimal longest(static_cast<std::int64_t>(resource::max_size + lock_prefix()));
+    const resp::decimal longest(
+        static_cast<std::int64_t>(resource::max_size + lock_prefix().size()));
     const resp::decimal length(settings_.fenced ? 0 : length_of_token);
     append_literally(pattern, names_.lock_of({}));
     append_literally(pattern, prefix);

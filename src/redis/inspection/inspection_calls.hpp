@@ -21,8 +21,8 @@ public:
     {}
 
     bool is_fenced() const noexcept { return settings_.fenced; }
-    // The length of what stands before the resource in the name of a lock.
-    std::size_t lock_prefix() { return names_.lock_of({}).size(); }
+    // What stands before the resource in the name of a lock.
+    std::string_view lock_prefix() { return names_.lock_of({}); }
 
     std::string_view view(std::string_view resource);
     // A step through the locks whose names begin with `prefix`.

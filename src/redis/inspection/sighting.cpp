@@ -154,7 +154,7 @@ key_value split_value(std::string_view value) noexcept
     return are_tokens ? parts : whole;
 }
 
-ownership judge(std::span<const key_copy* const> keys)
+ownership judge(std::span<const key_copy* const> keys, std::span<const std::uint64_t> ranks)
 {
     std::vector<key_value> values; // of nodes without the key: none
     for (const key_copy* const each : keys)
@@ -178,6 +178,17 @@ ownership judge(std::span<const key_copy* const> keys)
         found.holder = values[i].holder;
         found.named_at = i;
     }
+    std::uint64_t of_copies = 0, of_others = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!is_of(i, found.lease)) {
+            of_others = std::max(of_others, ranks[i]);
+        } else if (ranks[i] >= of_copies) {
+            of_copies = ranks[i];
+            found.namer = i;
+        }
+    }
+    found.is_certain = found.named_at || of_copies >= of_others;
+    found.namer = found.named_at.value_or(found.namer);
     found.held = found.having >= majority(keys.size());
     if (!found.held)
         return found;

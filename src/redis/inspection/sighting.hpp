@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,16 +64,22 @@ struct scan_step {
 };
 std::optional<scan_step> read_scan(reply answer, std::size_t longest_name);
 
-// Whose the keys of a resource are. `keys`: one for each node.
+// Whose the keys of a resource are.
 struct ownership {
     std::string_view lease{}; // the most frequent one, if `having` is not 0
     std::string_view holder{};
     std::optional<std::size_t> named_at{}; // the index of the key that names another holder
     std::size_t having = 0;
-    bool held = false;        // by a majority
+    bool held = false; // by a majority
+    // Not so if the lease may have been given on (see baton.hpp) by a node whose copy is not seen.
+    bool is_certain = false;
+    // The index of the copy that would name another holder: of those seen, the most probable one.
+    std::size_t namer = 0;
     std::int64_t left_ms = 0; // until no majority has it; -1: without an end
 };
-ownership judge(std::span<const key_copy* const> keys);
+// One of each for each node. `ranks`: by queue_node_rank(), or `unknown_rank`.
+inline constexpr std::uint64_t unknown_rank = std::numeric_limits<std::uint64_t>::max();
+ownership judge(std::span<const key_copy* const> keys, std::span<const std::uint64_t> ranks);
 
 // `holder`: as in key_value. `wall`: the time, in seconds since the epoch. A value whose time is
 // not plausible is not ours, nor is one of hexadecimal digits only.

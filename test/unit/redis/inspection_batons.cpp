@@ -1,4 +1,5 @@
 // What people are told about a lock that was given on as it was, and how it is taken away.
+#include "redis/quorum/rendezvous.hpp"
 #include "unit/redis/inspection_fixture.hpp"
 
 #include <optional>
@@ -175,6 +176,114 @@ BOOST_AUTO_TEST_CASE(a_lock_that_somebody_waits_for_may_have_been_given)
     BOOST_TEST(done.deleted == 0u);
     BOOST_TEST(log(0).find("release") == std::string::npos);
     BOOST_TEST(log(2).ends_with(", pass_on 2 A A:holdfast:queue " + keys + " 500 "));
+}
+
+// Nodes of which one keeps the queue of A. Locker 7 has set the keys.
+struct ranked_nodes : inspection_fixture {
+    explicit ranked_nodes(bool fenced = false) : inspection_fixture(fenced)
+    {
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            nodes[i].run_id = "ab" + std::to_string(i);
+        const auto rank = [&](const told_node& node) {
+            return redis::queue_node_rank(
+                redis::hash_of(fenced ? "hf:l:A" : "A"), redis::hash_of(node.run_id));
+        };
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (rank(nodes[i]) > rank(nodes[queue_node]))
+                queue_node = i;
+        }
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            tell(i, i == queue_node ? 0 : 1);
+    }
+
+    // What the node answers when it is asked to delete.
+    void tell(std::size_t node, std::int64_t takes)
+    {
+        nodes[node].answer = [=, this](const words& w) -> std::string {
+            if (w[0] == "clients")
+                return list_of({blob(record("7"))});
+            if (w[0] == "scan")
+                return list_of({blob("0"), number(0), blob("A"), blob("500 " + keys)});
+            return w[0] == "view" ? view(1, keys, 500) : number(w[0] == "PUBLISH" ? 1 : takes);
+        };
+    }
+    std::size_t other() const { return (queue_node + 1) % nodes.size(); }
+    // Without its copy.
+    void forget(std::size_t node)
+    {
+        nodes[node].answer = [=](const words& w) {
+            return w[0] == "view"      ? view(0, "", -2)
+                   : w[0] == "clients" ? list_of({blob(record("7"))})
+                   : w[0] == "scan"    ? list_of({blob("0"), number(0)})
+                                       : number(0);
+        };
+    }
+    // Whether it is certain that locker 7 has the lock.
+    bool is_confirmed()
+    {
+        const auto r = ask<resource_report>(inspection_task::inspect, "A").second;
+        BOOST_TEST(r.held);
+        BOOST_TEST(r.owner.value().id == 7u);
+        const auto all = ask<lock_list>(inspection_task::list, "").second;
+        BOOST_TEST(all.locks.at(0).held);
+        BOOST_TEST((all.locks[0].owner.value().client_confirmed == r.owner->client_confirmed));
+        return r.owner->client_confirmed;
+    }
+
+    const std::string keys = token(7);
+    std::size_t queue_node = 0;
+};
+struct ranked_fenced_nodes : ranked_nodes {
+    ranked_fenced_nodes() : ranked_nodes(true) {}
+};
+
+// It may be given to a client that has begun to wait since. The queue node knows.
+BOOST_FIXTURE_TEST_CASE(a_lock_that_nobody_waited_for_may_have_been_given, ranked_nodes)
+{
+    run();
+    const auto [reason, done] = ask<forced_release>(inspection_task::force_release, "A");
+    BOOST_TEST((reason == errc{}));
+    BOOST_TEST(done.deleted == 0u);
+    BOOST_TEST(log(queue_node).find("pass_on") != std::string::npos);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(log(i).find("pass_on") == std::string::npos);
+    tell(queue_node, 1);
+    BOOST_TEST(ask<forced_release>(inspection_task::force_release, "A").second.deleted == 3u);
+}
+BOOST_FIXTURE_TEST_CASE(a_lock_of_fenced_mode_may_have_been_given, ranked_fenced_nodes)
+{
+    run();
+    BOOST_TEST(ask<forced_release>(inspection_task::force_release, "A").second.deleted == 0u);
+    log(queue_node);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        BOOST_TEST(log(i).find("pass_on") == std::string::npos);
+}
+
+// If the queue node does not say it, the first holder may have given the lock on.
+BOOST_FIXTURE_TEST_CASE(a_holder_that_may_have_given_the_lock_on, ranked_nodes)
+{
+    run();
+    BOOST_TEST(is_confirmed());
+    forget(other());
+    BOOST_TEST(is_confirmed());
+    forget(queue_node);
+    tell(other(), 1);
+    BOOST_TEST(!is_confirmed());
+    const auto [reason, done] = ask<forced_release>(inspection_task::force_release, "A");
+    BOOST_TEST((reason == errc{}));
+    BOOST_TEST(done.deleted == 2u);
+    BOOST_TEST(!done.told); // although the first holder has heard it
+    BOOST_TEST(!done.owner.value().client_confirmed);
+}
+BOOST_FIXTURE_TEST_CASE(a_node_that_was_never_reached_may_be_the_queue_node, ranked_nodes)
+{
+    nodes[other()].up = false;
+    begin(inspection_task::inspect, "A");
+    pass(2s);
+    const auto [reason, r] = result<resource_report>();
+    BOOST_TEST((reason == errc{}));
+    BOOST_TEST(r.held);
+    BOOST_TEST(!r.owner.value().client_confirmed);
 }
 
 // A node without the key may have been given it since: not the value that names the holder.
