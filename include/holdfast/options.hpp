@@ -65,8 +65,10 @@ struct lock_options {
 
     /// The same limit as a time since the nodes granted the lease; the limit that is reached first
     /// applies. This time is not prolonged when no other process is known to wait, so clients that
-    /// do not use the queue get their turn. After a transfer, at least the ttl less this time and
-    /// less the drift is left of the lease. Default: ttl / 4.
+    /// do not use the queue get their turn. Time in which the lease lingers does not count where
+    /// other processes that wait are noticed. After a transfer, at least the ttl less this time and
+    /// less the drift is left of the lease; under `renewal::automatic`, at least what is left when
+    /// its renewal is due: two thirds of the ttl less the drift. Default: ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 
     /// How long the locker keeps the lease after a release, if no other waiter of the locker wants

@@ -208,6 +208,8 @@ bool holders::hand_over(slot_id lease, time_point now)
     local_turns& turns = queues_.at(from.queue).turns;
     const bool would_know =
         from.terms.linger_ms != 0 && backend_.queue().reports_waiters(from.claim);
+    if (would_know && lingers(slots_, lease))
+        turns.skip(now - from.since); // nobody waited then
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
     if (turns.time_is_up(terms, now) ||

@@ -23,6 +23,8 @@ public:
     void lost(time_point now) noexcept { closed_since_ = now; }
     // A holder gives way to the next local wait.
     void pass() noexcept { ++passed_; }
+    // For so long the lease had no holder, and nobody waited.
+    void skip(duration pause) noexcept { since_ += pause; }
     // Others get their turn now.
     void end() noexcept;
     // No other process waits: more local turns keep nobody waiting.
