@@ -10,6 +10,8 @@ namespace {
 
 // The name of a resource with one of these endings is a key of its queue on Redis nodes.
 constexpr std::string_view reserved_endings[] = {":holdfast:queue", ":holdfast:open"};
+// In a cluster also with one of these parts.
+constexpr std::string_view reserved_parts[] = {"}:holdfast:queue:", "}:holdfast:open:"};
 // And with this beginning, that of a client record.
 constexpr std::string_view reserved_beginning = "holdfast:client:";
 
@@ -30,6 +32,12 @@ resource::resource(std::string name) : name_(std::move(name))
         if (name_.ends_with(ending))
             throw std::invalid_argument("holdfast: a resource name must not end in \"" +
                                         std::string(ending) +
+                                        "\": such names are reserved for the keys of queues");
+    }
+    for (const std::string_view part : reserved_parts) {
+        if (name_.find(part) != name_.npos)
+            throw std::invalid_argument("holdfast: a resource name must not contain \"" +
+                                        std::string(part) +
                                         "\": such names are reserved for the keys of queues");
     }
 }

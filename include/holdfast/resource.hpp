@@ -13,7 +13,8 @@ namespace holdfast {
 /// Any bytes are allowed, 1 to `max_size` of them: the name is sent as data and is never part of a
 /// command or a script. Without fencing, it is the key on Redis nodes, as with other Redlock
 /// clients. Names that end in `:holdfast:queue` or `:holdfast:open` are reserved for the keys of
-/// queues, and names that begin with `holdfast:client:` for client records.
+/// queues, as are names that contain `}:holdfast:queue:` or `}:holdfast:open:`; and names that
+/// begin with `holdfast:client:` for client records.
 class resource {
 public:
     static constexpr std::size_t max_size = 512; ///< in bytes

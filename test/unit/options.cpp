@@ -163,6 +163,11 @@ BOOST_AUTO_TEST_CASE(resources_that_are_named_like_queues)
                        "holdfast: a resource name must not end in \"" + reserved +
                            "\": such names are reserved for the keys of queues");
         BOOST_TEST(resource("a" + reserved + "s").name() == "a" + reserved + "s");
+        BOOST_TEST(resource("a" + reserved + ":s").name() == "a" + reserved + ":s");
+        for (const std::string& name : {"{a}" + reserved + ":", "{1}" + reserved + ":a}b"})
+            BOOST_TEST(objection([&] { resource{name}; }) ==
+                       "holdfast: a resource name must not contain \"}" + reserved +
+                           ":\": such names are reserved for the keys of queues");
     }
 }
 
