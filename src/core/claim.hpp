@@ -37,13 +37,14 @@ struct claim_params {
     duration drift{}; // subtracted from every validity
     duration guard{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
-    bool lingers = false; // the lease may stay with the locker without a holder, and is renewed
+    bool lingers = false;   // the lease may stay with the locker without a holder, and is renewed
+    bool whole_ttl = false; // the lease begins with one ttl: it may end without a renewal
     polling_params polling{};
 };
 
 // What a backend reports to the locker core. `tag` is the one that the claim was given.
 enum class event_kind : std::uint8_t {
-    granted,           // answers attempt(): `valid`, `fence`
+    granted,           // answers attempt(): `asked`, `valid`, `fence`
     refused,           // answers attempt(): `asked`, `reason`; the backend cleans up the claim
     queued,            // an attempt waits for its turn, at almost no cost
     validity,          // the validity of a granted claim has changed: `valid`
@@ -61,9 +62,10 @@ struct backend_event {
     std::uint64_t tag = 0;
     validity valid{};
     time_point free_at{};
-    bool transient = false;   // the cause of `reason` passes with time
-    time_point asked = never; // when the requests of a refused attempt were sent: it has kept
-                              // others out since then; `never`: unknown
+    bool transient = false; // the cause of `reason` passes with time
+    // When the requests of an attempt were sent, or its turn in a queue came. A refused attempt has
+    // kept others out since then; `never`: unknown. Granted: `never` if `valid` says it.
+    time_point asked = never;
     std::optional<std::uint64_t> fence{};
     bool keys_left = false; // of a lost claim: too few for a lease, but they keep others out, and
                             // no operator has taken it away

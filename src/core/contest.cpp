@@ -113,13 +113,15 @@ void contest::end_all(time_point now)
     }
 }
 
-void contest::granted(slot_id attempt, const validity& valid, time_point now)
+void contest::granted(const backend_event& event, time_point now)
 {
+    const slot_id attempt = event.tag;
+    const time_point asked = event.asked == never ? event.valid.asked : event.asked;
     claim_slot& s = slots_[attempt];
     wait_queue& q = queues_.at(s.queue);
     assert(q.asking == attempt && q.first != 0);
-    line_.answered(s.counts_as, valid.asked, backend_.patience(s.terms.ttl), now);
-    report_.decided(now - valid.asked);
+    line_.answered(s.counts_as, asked, backend_.patience(s.terms.ttl), now);
+    report_.decided(now - asked);
     report_.notes().decided(attempt, errc{}, now);
     q.asking = 0;
     q.failures = 0;
@@ -314,6 +316,7 @@ void contest::ask(slot_id queue, time_point now)
     report_.attempted();
     claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
     terms.lingers = w.terms.linger_ms != 0 && w.terms.renews;
+    terms.whole_ttl = w.terms.min_hold_ms != 0 || !w.terms.renews;
     terms.polling = polling_of(w.terms);
     if (!w.once && line_.has_room_to_park())
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;

@@ -28,7 +28,7 @@ public:
     void end_all(time_point now);
 
     // The events of an attempt. After `granted`, wait_queues::take_first() follows.
-    void granted(slot_id attempt, const validity& valid, time_point now);
+    void granted(const backend_event& event, time_point now);
     void refused(const backend_event& event, time_point now);
     void parked(slot_id attempt) noexcept;
     // The answer to watch().

@@ -170,7 +170,7 @@ void locker_core::handle(const backend_event& event, time_point now)
 {
     switch (event.kind) {
     case event_kind::granted:
-        contest_.granted(event.tag, event.valid, now);
+        contest_.granted(event, now);
         holders_.install(event.tag, event.valid, event.fence, now);
         break;
     case event_kind::refused:

@@ -132,6 +132,7 @@ void life_cycle::grant(claim_id id, time_point valid_until)
     emit({.kind = event_kind::granted,
         .tag = c.tag,
         .valid = c.validity_until(valid_until),
+        .asked = c.came_by_baton() != nullptr ? c.round_began : core::never,
         .fence = parts_.mode.token_of(c)});
 }
 
@@ -292,7 +293,8 @@ void life_cycle::on_renewed(claim_id id, time_point now)
         settle(id, now);
 }
 
-// If much of its time is over, all nodes are asked before the lease counts.
+// All nodes are asked before the lease counts, if much of its time is over, or its keys would
+// outlast the ttl of the claim.
 void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, time_point now)
 {
     claim& c = claims_[id];
@@ -306,10 +308,10 @@ void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, tim
     c.late.reset();
     const time_point valid_until = c.keys.valid_until();
     const core::duration enough = std::max(c.params.ttl * 2 / 3, c.params.guard);
-    if (valid_until - now > enough)
+    c.round_began = now;
+    if (valid_until - now > enough && given.left <= c.params.ttl && !c.params.whole_ttl)
         return grant(id, valid_until);
     c.stage = stage::asking;
-    c.round_began = now;
     parts_.rounds.confirm_all(id, now);
     settle_attempt(id, now);
 }

@@ -63,6 +63,7 @@ public:
     bool has_tokens = false;                   // each holder has the next token; otherwise:
     std::optional<std::uint64_t> next_fence{}; // of a transfer
     bool has_next_fence = true;
+    core::time_point turn = core::never; // of the next grants
 
     void grant(core::claim_id id, core::time_point valid_until,
         std::optional<std::uint64_t> fence = std::nullopt)
@@ -76,6 +77,7 @@ public:
         push({.kind = core::event_kind::granted,
             .tag = c.tag,
             .valid = {.asked = c.asked, .ttl = c.terms.ttl, .until = valid_until},
+            .asked = turn,
             .fence = c.fence});
     }
 

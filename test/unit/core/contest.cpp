@@ -38,7 +38,7 @@ struct contest_fixture {
         std::string tags;
         while (const auto e = store.next_event()) {
             if (e->kind == event_kind::granted) {
-                all.granted(e->tag, e->valid, now);
+                all.granted(*e, now);
                 tags += std::to_string(queues.take_first(slots[e->tag].queue, e->tag));
             } else if (e->kind == event_kind::refused) {
                 all.refused(*e, now);

@@ -35,7 +35,7 @@ struct holders_fixture {
     {
         store.grant(store.latest);
         const auto e = store.next_event();
-        waits.granted(e->tag, e->valid, now);
+        waits.granted(*e, now);
         all.install(e->tag, e->valid, e->fence, now);
         return e->tag;
     }

@@ -43,6 +43,20 @@ BOOST_AUTO_TEST_CASE(an_early_release_leaves_the_key_until_then)
     BOOST_TEST(calls() == "");
 }
 
+// The key must last until then, and so must a lease that is not renewed.
+BOOST_AUTO_TEST_CASE(leases_that_need_a_whole_ttl)
+{
+    const auto needs = [&](const char* resource) {
+        lease_of(resource);
+        return store.claims[store.latest].terms.whole_ttl;
+    };
+    BOOST_TEST(needs("A"));
+    usual.min_hold = 0ms;
+    BOOST_TEST(!needs("B"));
+    usual.renewal = holdfast::renewal::manual;
+    BOOST_TEST(needs("C"));
+}
+
 BOOST_AUTO_TEST_CASE(a_dropped_lease_leaves_the_key_as_well)
 {
     locker.drop(lease_of("A"), now);

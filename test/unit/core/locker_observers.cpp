@@ -104,6 +104,16 @@ BOOST_AUTO_TEST_CASE(durations_of_an_acquire_and_its_lease)
     BOOST_TEST(marks() == "attempt 1; decided; granted 1; over; ");
 }
 
+// A lease that another process has given is older than the turn of the attempt.
+BOOST_AUTO_TEST_CASE(the_decision_of_an_attempt_that_had_its_turn)
+{
+    acquire(1);
+    pass(30ms);
+    store.turn = now - 2ms;
+    granted();
+    BOOST_TEST((measured().quorum_time.sum() == 2ms));
+}
+
 // The second waiter has waited since its own call, and no quorum was needed for it.
 BOOST_AUTO_TEST_CASE(durations_of_a_transferred_lease)
 {

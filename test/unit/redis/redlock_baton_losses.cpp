@@ -191,6 +191,17 @@ BOOST_AUTO_TEST_CASE(a_lease_with_enough_time_left)
     BOOST_TEST(events() == "8 granted for 667");
 }
 
+// It may end without a renewal.
+BOOST_AUTO_TEST_CASE(a_lease_that_needs_the_whole_ttl)
+{
+    terms.whole_ttl = true;
+    wait(999ms);
+    others_give();
+    run();
+    BOOST_TEST(requests() == "a: RENEW A; b: RENEW A; c: RENEW A");
+    BOOST_TEST(events() == "8 granted for 988");
+}
+
 // The guard time may be longer than that.
 BOOST_AUTO_TEST_CASE(a_lease_that_is_shorter_than_the_guard_time)
 {
