@@ -53,8 +53,9 @@ struct lock_options {
     /// of this locker included. If the process ends or crashes before, or closes its locker, the
     /// key ends with its ttl. A holder that needs longer keeps the lease as usual.
     /// `locker::force_release()` ends this time as well. Leases under this option are not
-    /// transferred within the process. At most `ttl` and `max_hold`. 0: off. docs/recipes.md says
-    /// what differences between clocks do.
+    /// transferred within the process. At most `ttl` and `max_hold`. 0: off. Not for a `semaphore`,
+    /// a `read_write_lock` or a `multi_lock`, which give back what they do not need.
+    /// docs/recipes.md says what differences between clocks do.
     std::chrono::milliseconds min_hold{0};
 
     /// How often a lease may be transferred from one waiter of a locker to the next, without
@@ -94,7 +95,8 @@ struct lock_options {
     /// transfers, and give others their turn. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
-    /// one, it is released first. The `linger` that counts is that of the lease that was released.
+    /// one, it is released first. The `linger` that counts is that of the lease that was released;
+    /// a lease that the store has granted to a lock without it does not linger.
     std::chrono::milliseconds linger{0};
 
     /// How long the resource is left to polling clients now and then, while it changes hands

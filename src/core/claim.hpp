@@ -37,7 +37,7 @@ struct claim_params {
     duration drift{}; // subtracted from every validity
     duration guard{}; // a grant with less than this left is `too_late`
     queueing queue = queueing::none;
-    bool lingers = false;   // the lease may stay with the locker without a holder, and is renewed
+    bool lingers = false;   // the lease may stay with the locker without a holder
     bool whole_ttl = false; // the lease begins with one ttl: it may end without a renewal
     polling_params polling{};
 };

@@ -28,6 +28,7 @@ struct claim_slot {
     slot_id queue = 0;
     claim_id claim = 0;
     lease_params terms{};
+    bool whole_ttl = false, may_linger = false; // what the backend was told: see claim_params
     lease_keeper keeper{};
     time_point since{}; // of this stage, while it asks or is held
     time_point extension_sent{}, extension_ends = never;
@@ -54,6 +55,23 @@ inline bool same_claim(const lease_params& a, const lease_params& b) noexcept
 {
     return a.ttl == b.ttl && a.drift == b.drift && a.guard == b.guard &&
            a.min_hold_ms == b.min_hold_ms;
+}
+
+// What the backend is to know of an attempt with these terms: see claim_params.
+inline bool may_linger(const lease_params& terms) noexcept
+{
+    return terms.linger_ms != 0;
+}
+inline bool needs_whole_ttl(const lease_params& terms) noexcept
+{
+    return terms.min_hold_ms != 0 || !terms.renews;
+}
+
+// Whether an attempt can go on for another wait.
+inline bool serves(const claim_slot& attempt, const lease_params& terms) noexcept
+{
+    return same_claim(attempt.terms, terms) && attempt.may_linger >= may_linger(terms) &&
+           attempt.whole_ttl >= needs_whole_ttl(terms);
 }
 
 } // namespace holdfast::core

@@ -204,7 +204,9 @@ void contest::end_turn(slot_id queue, time_point now)
     if (w != nullptr && (q.turns.time_is_up(w->terms, now) || q.turns.used_up(w->terms))) {
         q.turns.end();
         q.in_turn = backend_.queue().is_usable();
-        if (!q.in_turn) { // without a queue, others need a pause to find the resource free
+        // Without a queue, others need a pause to find the resource free. A single attempt has no
+        // time for one.
+        if (!q.in_turn && !w->once) {
             const duration window = q.turns.take_window(polling_of(w->terms), now);
             q.retry_at = now + (window != duration(0) ? window : pauses_.after_turns());
         }
@@ -315,8 +317,8 @@ void contest::ask(slot_id queue, time_point now)
     q.asking = attempt;
     report_.attempted();
     claim_params terms{.ttl = w.terms.ttl, .drift = w.terms.drift, .guard = w.terms.guard};
-    terms.lingers = w.terms.linger_ms != 0 && w.terms.renews;
-    terms.whole_ttl = w.terms.min_hold_ms != 0 || !w.terms.renews;
+    terms.lingers = s.may_linger = may_linger(w.terms);
+    terms.whole_ttl = s.whole_ttl = needs_whole_ttl(w.terms);
     terms.polling = polling_of(w.terms);
     if (!w.once && line_.has_room_to_park())
         terms.queue = q.in_turn ? queueing::now : queueing::if_contended;
@@ -361,7 +363,7 @@ void contest::leave(slot_id id, time_point now)
     if (!asking)
         return;
     claim_slot& s = slots_[q.asking];
-    if (q.first != 0 && !over_ && same_claim(queues_.wait_at(q.first).terms, s.terms)) {
+    if (q.first != 0 && !over_ && serves(s, queues_.wait_at(q.first).terms)) {
         s.terms = queues_.wait_at(q.first).terms;
         report_.notes().asked(queues_.wait_at(q.first).tag, q.asking, now);
         return;

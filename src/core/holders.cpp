@@ -4,6 +4,17 @@ namespace holdfast::core {
 
 using stage = claim_slot::stage;
 
+namespace {
+
+// Whether too little is left of a lease that is not renewed to transfer it: see
+// lock_options::handoff_time.
+bool is_too_old(const validity& granted, const lease_params& next, time_point now) noexcept
+{
+    return !next.renews && granted.until - now < next.ttl - next.handoff_time - next.drift;
+}
+
+} // namespace
+
 holders::holders(backend_core& backend, claim_slots& slots, wait_queues& queues, contest& waits,
     report& outcomes) noexcept
     : backend_(backend),
@@ -142,8 +153,12 @@ void holders::service_due(time_point now)
 {
     due_renewals_.clear();
     while (const slot_id lease = leases_.next_due(now)) {
-        if (service(lease, now))
-            due_renewals_.push_back(slots_[lease].claim);
+        if (!service(lease, now))
+            continue;
+        const claim_id claim = slots_[lease].claim;
+        due_renewals_.push_back(claim);
+        if (backend_.queue().reports_waiters(claim))
+            backend_.queue().report_waiters(claim, now); // an earlier report may have been lost
     }
     service_lingering(now);
     if (!due_renewals_.empty())
@@ -208,17 +223,17 @@ bool holders::hand_over(slot_id lease, time_point now)
     local_turns& turns = queues_.at(from.queue).turns;
     const bool would_know =
         from.terms.linger_ms != 0 && backend_.queue().reports_waiters(from.claim);
-    if (would_know && lingers(slots_, lease))
+    const bool lingered = lingers(slots_, lease);
+    if (would_know && lingered)
         turns.skip(now - from.since); // nobody waited then
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
     if (turns.time_is_up(terms, now) ||
         (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
         !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
-        !backend_.can_transfer(from.claim))
+        (!lingered && is_too_old(granted, terms, now)) || !backend_.can_transfer(from.claim))
         return false;
 
-    const bool lingered = lingers(slots_, lease);
     take_from_holder(lease);
     const slot_id next = slots_.take();
     claim_slot& to = slots_[next];
@@ -226,6 +241,7 @@ bool holders::hand_over(slot_id lease, time_point now)
     to.queue = from.queue;
     to.claim = from.claim;
     to.terms = terms;
+    to.may_linger = from.may_linger;
     const auto fence = backend_.transfer(to.claim, next);
     turns.pass();
     if (would_know)
@@ -244,7 +260,7 @@ bool holders::linger(slot_id lease, time_point now)
     const claim_slot& s = slots_[lease];
     const wait_queue& q = queues_.at(s.queue);
     const bool is_for_others = q.turns.others_wait() || s.terms.handoff_limit == 0;
-    if (s.terms.linger_ms == 0 || !lets_linger_ || q.first != 0 || is_for_others ||
+    if (s.terms.linger_ms == 0 || !s.may_linger || !lets_linger_ || q.first != 0 || is_for_others ||
         s.keeper.where() != lease_keeper::phase::kept || !backend_.can_transfer(s.claim))
         return false;
     take_from_holder(lease);

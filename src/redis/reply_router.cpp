@@ -114,6 +114,9 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return on_probed(node, r.reference, answer);
     case request_kind::notice:
         return parts_.probe.notices().on_reply(node, r.reference, answer);
+    case request_kind::track:
+        parts_.probe.notices().on_tracked(node, r.reference, answer);
+        [[fallthrough]];
     default:
         if (is_for_people(r.kind))
             return parts_.people.on_reply(node, r, answer, now);

@@ -36,7 +36,8 @@ struct claim {
     bool parked = false;     // told that it waits in the queue
     bool unanswered = false; // release() was called, and not yet answered
     bool others_wait = false, reports_others = false; // held: others wait; that is to be reported
-    bool must_renew = false; // held: a renewal was asked for, and has no answer yet
+    // held: when a renewal was asked for that has no answer yet, or `never`
+    core::time_point renewal_wanted = core::never;
     bool only_looks = false; // held: else it is to see whether others wait
     place in_queue{};        // waiting
 
@@ -44,7 +45,7 @@ struct claim {
     {
         switch (now) {
         case stage::held:
-            return only_looks && !must_renew ? action::watch : action::renew;
+            return only_looks && renewal_wanted == core::never ? action::watch : action::renew;
         case stage::leaving:
             return action::give_back;
         default:

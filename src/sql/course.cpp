@@ -60,7 +60,8 @@ void course::found(core::claim_id id, const row& what, time_point sent, time_poi
         return;
     case finding::renewed:
         if (c->now == stage::held) {
-            c->must_renew = false;
+            if (sent >= c->renewal_wanted)
+                c->renewal_wanted = core::never;
             report({.kind = event_kind::validity, .tag = c->tag, .valid = c->valid_since(sent)});
             has_others(id, what.others_wait, now);
         }
@@ -129,9 +130,9 @@ void course::has_others(core::claim_id id, bool they_wait, time_point now)
     claims_.set_timer(id, looks_.for_others(now));
 }
 
-// A renewal tells whether others wait already, and those that come later tell it themselves. Where
-// nobody is told, it looks. A claim that is told but has no mark may not be renewed without need:
-// its next renewal tells.
+// A renewal tells whether others wait already, and those that come later tell it themselves. A
+// claim that is not to be renewed looks once. Where nobody is told, it looks again and again. A
+// claim that is told but has no mark may not be renewed without need: its next renewal tells.
 void course::report_others(core::claim_id id)
 {
     claim& c = claims_[id];
@@ -140,10 +141,8 @@ void course::report_others(core::claim_id id)
     c.reports_others = true;
     if (c.others_wait)
         others_wait(id, true);
-    else if (c.is_watching())
-        desk_.list(id);
-    else if (database_.address().empty()) {
-        c.only_looks = true;
+    else if (c.is_watching() || database_.address().empty()) {
+        c.only_looks = c.terms.whole_ttl || database_.address().empty();
         desk_.list(id);
     }
 }

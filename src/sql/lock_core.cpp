@@ -80,13 +80,13 @@ std::optional<std::uint64_t> lock_core::transfer(core::claim_id id, std::uint64_
 }
 
 // A renewal that has no answer yet ends with its statement, so it is never repeated before that.
-void lock_core::renew(std::span<const core::claim_id> claims, bool, time_point)
+void lock_core::renew(std::span<const core::claim_id> claims, bool, time_point now)
 {
     for (const core::claim_id id : claims) {
         claim* const c = claims_.find(id);
         if (c == nullptr || c->now != stage::held)
             continue;
-        c->must_renew = true;
+        c->renewal_wanted = now;
         if (c->only_looks)
             claims_.set_timer(id, core::never); // that tells whether others wait as well
         desk_.list(id);

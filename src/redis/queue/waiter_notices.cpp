@@ -29,16 +29,23 @@ void waiter_notices::ask(claim_id id, time_point now)
     by_queue_[queue] = id;
 }
 
+void waiter_notices::on_tracked(std::size_t node, claim_id id, reply answer)
+{
+    const auto found = set_.find(id);
+    if (found != set_.end() && found->second.node == node)
+        found->second.untracked = answer.front().kind == resp::value_kind::error;
+}
+
 void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
 {
     const auto found = set_.find(id);
     if (found == set_.end() || found->second.node != node)
         return;
     const resp::value& v = answer.front();
-    if (v.kind != resp::value_kind::integer)
-        end(id);
-    else if (v.integer != 0)
+    if (v.kind == resp::value_kind::integer && v.integer != 0)
         note(id);
+    else if (v.kind != resp::value_kind::integer || found->second.untracked)
+        end(id);
 }
 
 void waiter_notices::on_push(reply push)

@@ -34,7 +34,8 @@ public:
     // Whether a node is to tell it, as far as this is known.
     bool is_set(core::claim_id id) const noexcept { return set_.contains(id); }
 
-    // The answer to that; any push; a node has refused us the key of a claim.
+    // The answers to that; any push; a node has refused us the key of a claim.
+    void on_tracked(std::size_t node, core::claim_id id, reply answer);
     void on_reply(std::size_t node, core::claim_id id, reply answer);
     void on_push(reply push);
     void on_refused(std::size_t node, core::claim_id id)
@@ -61,6 +62,7 @@ private:
     struct notice {
         std::size_t node = 0;
         std::uint64_t queue = 0; // the hash of its name
+        bool untracked = false;  // the node has refused to track it
     };
 
     void note(core::claim_id id);

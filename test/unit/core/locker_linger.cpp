@@ -1,7 +1,5 @@
 // A lease stays in the locker after its release, for the next wait.
-#include "core/locker_core.hpp"
-
-#include "support/locker_fixture.hpp"
+#include "unit/core/linger_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -10,29 +8,6 @@ using namespace holdfast::test;
 using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::lock_options;
-
-namespace {
-
-struct linger_fixture : lease_fixture {
-    linger_fixture()
-    {
-        usual.linger = 2s;
-        usual.handoff_time = 1h;
-        store.has_tokens = true;
-    }
-
-    // A lease on A that lingers since now.
-    claim_id lingering()
-    {
-        const slot_id lease = lease_of("A");
-        locker.release(lease, 77, now);
-        effects();
-        calls();
-        return claim_of("A");
-    }
-};
-
-} // namespace
 
 BOOST_FIXTURE_TEST_SUITE(core_locker_linger, linger_fixture)
 
@@ -243,51 +218,6 @@ BOOST_AUTO_TEST_CASE(a_store_that_cannot_tell_counts_turns)
     BOOST_TEST(calls() == "release A");
     sleep_until_asked();
     BOOST_TEST(now > start);
-}
-
-// Polling clients get their turn, too.
-BOOST_AUTO_TEST_CASE(the_time_of_the_turns_is_limited)
-{
-    usual.handoff_time = 1s;
-    const slot_id first = lease_of("A");
-    pass(600ms);
-    locker.release(first, 77, now);
-    effects();
-    acquire(2);
-    const slot_id second = handed_over();
-    BOOST_TEST(second != 0u);
-    pass(400ms);
-    locker.release(second, 78, now);
-    calls();
-    acquire(3);
-    BOOST_TEST(calls() == "leave open A, release A");
-    sleep_until_asked();
-    BOOST_TEST(calls() == "attempt A");
-}
-
-// While a lease lingers, no other process waits: it would have been noticed.
-BOOST_AUTO_TEST_CASE(pauses_are_no_part_of_the_time)
-{
-    usual.handoff_time = 1s;
-    usual.linger = 5s;
-    lingering();
-    for (std::uint64_t tag = 2; tag < 5; ++tag) {
-        pass(2s);
-        acquire(tag);
-        locker.release(handed_over(), 100 + tag, now);
-    }
-    BOOST_TEST(stats().resumed == 3u);
-    BOOST_TEST(stats().attempts == 1u);
-}
-BOOST_AUTO_TEST_CASE(pauses_in_which_others_are_not_noticed)
-{
-    usual.handoff_time = 1s;
-    usual.linger = 5s;
-    store.can_report = false;
-    lingering();
-    pass(1s);
-    acquire(2);
-    BOOST_TEST(calls() == "leave open A, release A");
 }
 
 BOOST_AUTO_TEST_CASE(without_local_turns_nothing_lingers)

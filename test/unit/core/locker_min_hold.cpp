@@ -57,6 +57,18 @@ BOOST_AUTO_TEST_CASE(leases_that_need_a_whole_ttl)
     BOOST_TEST(needs("C"));
 }
 
+BOOST_AUTO_TEST_CASE(an_attempt_without_it_does_not_serve_a_wait_that_needs_it)
+{
+    usual.min_hold = 0ms;
+    const slot_id wait = acquire(1);
+    usual.renewal = holdfast::renewal::manual;
+    acquire(2);
+    calls();
+    locker.cancel(wait, false, now);
+    BOOST_TEST(calls() == "abandon A, attempt A");
+    BOOST_TEST(store.claims[store.latest].terms.whole_ttl);
+}
+
 BOOST_AUTO_TEST_CASE(a_dropped_lease_leaves_the_key_as_well)
 {
     locker.drop(lease_of("A"), now);

@@ -70,6 +70,25 @@ BOOST_AUTO_TEST_CASE(those_that_wait_already_are_reported_at_once)
     BOOST_TEST(!reports(id));
 }
 
+// A user without the right to CLIENT CACHING, for example.
+BOOST_AUTO_TEST_CASE(a_node_that_refuses_to_track_the_queue)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    nodes[queue_node].errors["CLIENT"] = "NOPERM this user has no permissions";
+    report(id);
+    BOOST_TEST(!reports(id));
+    BOOST_TEST(events() == "");
+    nodes[queue_node].errors.clear();
+    report(id);
+    BOOST_TEST(reports(id));
+    nodes[queue_node].errors["CLIENT"] = "NOPERM this user has no permissions";
+    others_join(queue_node);
+    events();
+    report(id);
+    BOOST_TEST(events() == "7 others wait"); // but who waits already is seen
+}
+
 // Another process has the queue node's key, and waits for the other nodes.
 BOOST_AUTO_TEST_CASE(a_refusal_of_the_queue_node_counts_as_a_notice)
 {

@@ -144,6 +144,23 @@ BOOST_AUTO_TEST_CASE(a_holder_finds_waiters_within_milliseconds)
     BOOST_TEST(!a.database->under_way()); // it knows
 }
 
+// The answer to an earlier renewal does not do for an extension.
+BOOST_AUTO_TEST_CASE(a_renewal_that_is_asked_for_while_one_is_under_way)
+{
+    const auto held = watch();
+    const std::array claims{held};
+    a.core.renew(claims, false, now);
+    wait_for_statement(a);
+    BOOST_TEST(a.sends(action::renew, 1));
+    pass(250us);
+    a.core.renew(claims, true, now);
+    a.database->execute();
+    a.database->answer(now);
+    BOOST_TEST(a.is_event(event_kind::validity, 1));
+    wait_for_statement(a);
+    BOOST_TEST(a.sends(action::renew, 1));
+}
+
 BOOST_AUTO_TEST_CASE(a_renewal_goes_before_a_look)
 {
     const auto held = watch();

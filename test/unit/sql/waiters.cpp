@@ -44,6 +44,29 @@ BOOST_AUTO_TEST_CASE(a_renewal_asks_whether_others_wait_already)
     BOOST_TEST(!a.core.queue().reports_waiters(held));
 }
 
+// A claim that may not be renewed looks instead.
+BOOST_AUTO_TEST_CASE(a_claim_that_is_not_renewed_looks_once)
+{
+    core::claim_params terms{.ttl = 9s, .drift = 10ms, .guard = 100ms};
+    terms.lingers = terms.whole_ttl = true;
+    const auto held = a.core.attempt(1, "a", token_for(1, 'a'), terms, now);
+    a.serve();
+    BOOST_TEST(a.is_event(event_kind::granted, 1));
+    BOOST_TEST(name_of_a() == a.owner(1) + "@w");
+    const auto end = model.rows.at("a").expires_at;
+    pass(1s);
+    a.core.queue().report_waiters(held, now);
+    a.settle();
+    BOOST_TEST(a.sends(action::watch, 1));
+    a.serve();
+    BOOST_TEST(a.events.empty());
+    BOOST_TEST(model.rows.at("a").expires_at == end);
+    pass(1s);
+    BOOST_TEST(!a.database->under_way());
+    a.database->tell_waiters(name_of_a());
+    BOOST_TEST(a.is_event(event_kind::remote_waiters, 1));
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_tells_it_once)
 {
     const auto held = hold_and_watch();

@@ -2,8 +2,8 @@
 
 holdfast_control(lingers_without_end "a lease lingers for longer than it may"
     EDIT src/core/lingering_leases.cpp
-        "kept.max_hold = milliseconds(kept.linger_ms) + guard;"
-        "kept.max_hold = milliseconds::max();"
+        "    return later(lease.since, std::chrono::milliseconds(lease.terms.linger_ms));"
+        "    return lease.queue == 0 ? lease.since : never;"
     RUN --lingering)
 
 holdfast_control(lingers_although_others_wait "a lease lingers although the locker knows that others wait"

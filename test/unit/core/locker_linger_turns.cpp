@@ -1,0 +1,138 @@
+// When a lease that lingers is renewed, and how long the turns of one process last with it.
+#include "unit/core/linger_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::core;
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_linger_turns, linger_fixture)
+
+// Polling clients get their turn, too.
+BOOST_AUTO_TEST_CASE(the_time_of_the_turns_is_limited)
+{
+    usual.handoff_time = 1s;
+    const slot_id first = lease_of("A");
+    pass(600ms);
+    locker.release(first, 77, now);
+    effects();
+    acquire(2);
+    const slot_id second = handed_over();
+    BOOST_TEST(second != 0u);
+    pass(400ms);
+    locker.release(second, 78, now);
+    calls();
+    acquire(3);
+    BOOST_TEST(calls() == "leave open A, release A");
+    sleep_until_asked();
+    BOOST_TEST(calls() == "attempt A");
+}
+
+// While a lease lingers, no other process waits: it would have been noticed.
+BOOST_AUTO_TEST_CASE(pauses_are_no_part_of_the_time)
+{
+    usual.handoff_time = 1s;
+    usual.linger = 5s;
+    lingering();
+    for (std::uint64_t tag = 2; tag < 5; ++tag) {
+        pass(2s);
+        acquire(tag);
+        locker.release(handed_over(), 100 + tag, now);
+    }
+    BOOST_TEST(stats().resumed == 3u);
+    BOOST_TEST(stats().attempts == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(pauses_in_which_others_are_not_noticed)
+{
+    usual.handoff_time = 1s;
+    usual.linger = 5s;
+    store.can_report = false;
+    lingering();
+    pass(1s);
+    acquire(2);
+    BOOST_TEST(calls() == "leave open A, release A");
+}
+
+// Also if it lingers for less than is left of it.
+BOOST_AUTO_TEST_CASE(a_lease_that_outlasts_its_lingering_is_renewed_as_well)
+{
+    usual.linger = 4s;
+    lingering();
+    sleep_until(at(3s));
+    BOOST_TEST(calls().starts_with("report waiters A, renew A"));
+    sleep_until(at(4s) - 1ns);
+    BOOST_TEST(calls().find("release") == std::string::npos);
+    sleep_until(at(4s));
+    BOOST_TEST(calls() == "release A");
+}
+
+// A notice may be lost while the lease is in use, too.
+BOOST_AUTO_TEST_CASE(it_looks_for_waiters_while_it_is_in_use)
+{
+    lingering();
+    acquire(2);
+    effects();
+    calls();
+    sleep_until(at(3s));
+    BOOST_TEST(calls().starts_with("report waiters A, renew A"));
+}
+
+// A backend that has not been told that a lease may linger may not notice others.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_asked_for_without_it_does_not_linger)
+{
+    usual.linger = 0s;
+    const slot_id first = lease_of("A");
+    usual.linger = 2s;
+    acquire(2);
+    locker.release(first, 77, now);
+    const slot_id second = handed_over();
+    BOOST_REQUIRE(second != 0u);
+    calls();
+    locker.release(second, 78, now);
+    BOOST_TEST(calls() == "release A");
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_without_it_does_not_serve_a_wait_with_it)
+{
+    usual.linger = 0s;
+    const slot_id wait = acquire(1);
+    usual.linger = 2s;
+    acquire(2);
+    calls();
+    locker.cancel(wait, false, now);
+    BOOST_TEST(calls() == "abandon A, attempt A");
+    BOOST_TEST(store.claims[store.latest].terms.lingers);
+}
+
+// Only then is at least the ttl less `handoff_time` left of a lease that is transferred.
+BOOST_AUTO_TEST_CASE(an_old_lease_that_is_not_renewed_is_not_transferred)
+{
+    usual.renewal = holdfast::renewal::manual;
+    usual.handoff_time = 3s;
+    usual.linger = 8s;
+    lingering();
+    pass(4s);
+    acquire(2);
+    const slot_id second = handed_over();
+    BOOST_REQUIRE(second != 0u);
+    acquire(3);
+    calls();
+    locker.release(second, 78, now);
+    BOOST_TEST(calls().starts_with("release A"));
+}
+
+// It has no time for a pause.
+BOOST_AUTO_TEST_CASE(a_single_attempt_asks_at_once_when_the_turns_are_over)
+{
+    store.has_queue = store.can_report = false;
+    usual.handoff_time = 1s;
+    usual.linger = 5s;
+    lingering();
+    pass(2s);
+    try_acquire(2);
+    BOOST_TEST(calls() == "leave open A, release A, attempt A");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
