@@ -160,8 +160,8 @@ class multi_lock {
 public:
     /// The members have these options each.
     ///
-    /// Throws `std::invalid_argument` as `lock` does, if there is no resource, or if one is named
-    /// twice.
+    /// Throws `std::invalid_argument` as `lock` does, if there is no resource, if one is named
+    /// twice, or if `lock_options::min_hold` is not 0.
     HOLDFAST_EXPORT multi_lock(
         locker& owner, std::vector<resource> resources, lock_options options = {});
 
@@ -169,7 +169,8 @@ public:
     /// must differ nevertheless, because they are the order. The time to wait, where it is not
     /// given, is the longest `lock_options::wait` of a member.
     ///
-    /// Throws `std::invalid_argument` if there is no lock, or if two have the same name.
+    /// Throws `std::invalid_argument` if there is no lock, if two have the same name, or if
+    /// `lock_options::min_hold` of one is not 0.
     HOLDFAST_EXPORT explicit multi_lock(std::vector<lock> members);
 
     /// Waits until all resources are granted to the caller, or until `wait` has passed (`forever`

@@ -24,20 +24,23 @@ struct recipe_access {
     static bool grants(const lock& any) noexcept;
 };
 
+// Throws if the option is on.
+inline void must_be_off(const char* what, const char* option, std::chrono::milliseconds value)
+{
+    if (value > std::chrono::milliseconds(0))
+        throw std::invalid_argument("holdfast: lock_options::" + std::string(option) + " is " +
+                                    std::to_string(value.count()) + " ms; it must be 0 for a " +
+                                    std::string(what));
+}
+
 // Throws if the name is too long to add the ending of a recipe's lock, or if the locks would stay
 // locked although they were given back: recipes give back what they do not need, and look which of
 // their locks are free.
 inline void check_recipe(
     const char* what, const std::string& name, std::size_t most, const lock_options& options)
 {
-    const auto must_be_off = [what](const char* option, std::chrono::milliseconds value) {
-        if (value > std::chrono::milliseconds(0))
-            throw std::invalid_argument("holdfast: lock_options::" + std::string(option) + " is " +
-                                        std::to_string(value.count()) + " ms; it must be 0 for a " +
-                                        std::string(what));
-    };
-    must_be_off("min_hold", options.min_hold);
-    must_be_off("linger", options.linger);
+    must_be_off(what, "min_hold", options.min_hold);
+    must_be_off(what, "linger", options.linger);
     if (name.size() > most)
         throw std::invalid_argument("holdfast: the name of a " + std::string(what) + " has " +
                                     std::to_string(name.size()) + " bytes; at most " +

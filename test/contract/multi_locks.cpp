@@ -240,6 +240,12 @@ BOOST_AUTO_TEST_CASE(wrong_members_are_refused)
     BOOST_CHECK_THROW(multi_lock(s.locker(), {"a", "b", "a"}), std::invalid_argument);
     BOOST_CHECK_THROW(multi_lock(s.locker(), {"a", ""}), std::invalid_argument);
     BOOST_CHECK_THROW(multi_lock(members{s.lock(0), s.lock(1)}), std::invalid_argument);
+    // A member that is given back because another one is missing would stay locked.
+    lock_options resting;
+    resting.min_hold = 1s;
+    BOOST_CHECK_THROW(multi_lock(s.locker(), {"a", "b"}, resting), std::invalid_argument);
+    BOOST_CHECK_THROW(
+        multi_lock(members{s.lock(0), lock(s.locker(), "b", resting)}), std::invalid_argument);
     s.finish();
 }
 

@@ -25,7 +25,8 @@ struct user final : redlock_world {
     void attempt(std::size_t variant)
     {
         static constexpr core::claim_params kinds[] = {{.ttl = 1s, .drift = 12ms, .guard = 50ms},
-            {.ttl = 20ms, .drift = 2ms, .guard = 1ms}, {.ttl = 300ms, .drift = 5ms, .guard = 50ms},
+            {.ttl = 20ms, .drift = 2ms, .guard = 1ms},
+            {.ttl = 300ms, .drift = 5ms, .guard = 50ms, .whole_ttl = true},
             {.ttl = longest_ttl, .drift = 602ms, .guard = 3s},
             {.ttl = 10s, .polling = {.window_ms = 200, .period_ms = 5000}}};
         const std::uint64_t tag = ++last_tag;
