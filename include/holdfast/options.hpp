@@ -86,13 +86,14 @@ struct lock_options {
     /// its ttl. A lease of which less than `guard` is left is not given to another acquire.
     ///
     /// Another process that waits in the store's queue is noticed at once, and the resource is
-    /// handed to it as in a release: Redis, etcd and PostgreSQL tell it. If such a notice is
-    /// lost, the locker notices at its next renewal, a third of the ttl later at most. Clients
-    /// without a place in the queue wait until the time is over: other Redlock clients, lockers
-    /// whose node user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in
-    /// another process does not wait, so it finds the resource held. While the lease is used again
-    /// and again, `handoff_limit` and `handoff_time` count the acquires in a row as
-    /// transfers, and give others their turn. With a `handoff_limit` of 0 nothing lingers.
+    /// handed to it as in a release: Redis, etcd and PostgreSQL tell it. If such a notice is lost,
+    /// the locker notices at its next renewal, a third of the ttl later at most; under
+    /// `renewal::manual`, the lease ends one ttl later at most. Clients without a place in the
+    /// queue wait until the time is over: other Redlock clients, lockers whose node user lacks the
+    /// rights for the queue, lockers of `memory()`. `try_acquire()` in another process does not
+    /// wait, so it finds the resource held. While the lease is used again and again,
+    /// `handoff_limit` and `handoff_time` count the acquires in a row as transfers, and give others
+    /// their turn. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
     /// one, it is released first. The `linger` that counts is that of the lease that was released;
