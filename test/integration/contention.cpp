@@ -339,6 +339,8 @@ task use_everything(scene& s, cluster& c)
     BOOST_TEST(seen.owner.value().client.has_value());
     const auto all = co_await s.locker().list("test:", asio::use_awaitable);
     BOOST_TEST(all.locks.size() == 1u);
+    const bool everywhere = co_await c.have_copies(s.resource, c.size(), in_time);
+    BOOST_TEST(everywhere);
     const auto taken = co_await s.locker().force_release(s.resource, asio::use_awaitable);
     BOOST_TEST(taken.told);
     co_await third.result<lease>().release();

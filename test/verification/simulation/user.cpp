@@ -75,8 +75,7 @@ void user::ask()
     if (process_.number() == 1) // one process has a different ttl
         terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
     if (h.differs > 0 && world_.chance.chance(h.differs)) {
-        if (world_.chance.chance(0.5))
-            terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
+        terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
         if (world_.chance.chance(0.5))
             terms_.linger_ms = terms_.min_hold_ms = 0;
     }
