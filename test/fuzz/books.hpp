@@ -211,15 +211,17 @@ public:
                at_[node].reference == reference;
     }
 
-    // A node has given us the lease of another client: the keys of all nodes are ours. If less than
-    // two thirds of a ttl are left, only those that are confirmed count.
+    // A node has given us the lease of another client: the keys of all nodes are ours. Only those
+    // that are confirmed count if less than two thirds of a ttl are left, the keys outlast a ttl of
+    // ours, or the lease must begin with a whole one.
     void given(holding& h, const redis::baton& b, core::time_point when)
     {
         lease = &h;
         turn_ = true;
         const core::duration lasts = std::min<core::duration>(b.left - b.lag - 2ms, terms.ttl);
         const core::time_point until = entered + lasts - terms.drift;
-        const bool counts = until - when > std::max(terms.ttl * 2 / 3, terms.guard);
+        const bool counts = until - when > std::max(terms.ttl * 2 / 3, terms.guard) &&
+                            b.left <= terms.ttl && !terms.whole_ttl;
         for (std::size_t i = 0; i < nodes; ++i) {
             place& p = at_[i];
             p.may_count = true;
