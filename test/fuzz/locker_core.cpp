@@ -59,12 +59,15 @@ struct user final : locker_world {
         case 0:
             return extend(id, l);
         case 1:
-            if (locker.release(id, ++last_tag, now))
+            if (locker.release(id, ++last_tag, now)) {
+                let_go_at.try_emplace(id, now);
                 releases.insert(last_tag);
-            else
+            } else {
                 check(l.gone, "an existing lease can be released");
+            }
             return;
         case 2:
+            let_go_at.try_emplace(id, now);
             locker.drop(id, now);
             note();
             check(!locker.leases().alive(id), "a dropped lease is over");

@@ -79,6 +79,7 @@ struct locker_world {
     std::map<slot_id, lease> leases; // leases whose objects exist
     std::map<std::string, std::uint64_t> last_acquired;
     std::set<slot_id> known_leases;                        // all leases ever acquired
+    std::map<slot_id, core::time_point> let_go_at;         // when holders released or dropped them
     std::set<std::uint64_t> releases;                      // releases without an outcome yet
     std::map<core::claim_id, core::time_point> granted_at; // if later than the request
     bool closing = false, closed = false;
@@ -165,11 +166,13 @@ struct locker_world {
         const auto before = leases.find(c.tag_before); // none: dropped, and it has lingered
         check(before == leases.end() ? known_leases.contains(c.tag_before) : before->second.gone,
             "a lease is transferred only after its holder has let it go");
-        check(c.passes <= t.handoff_limit || c.probing || c.reports,
+        check(c.passes <= t.handoff_limit || c.probing,
             "the number of transfers is limited, unless others would be noticed");
-        const auto granted = granted_at.find(claim);
-        check(now - (granted == granted_at.end() ? c.asked : granted->second) < t.handoff_time,
-            "the time for transfers is limited");
+        core::time_point& granted = granted_at.try_emplace(claim, c.asked).first->second;
+        const auto let_go = let_go_at.find(c.tag_before);
+        if (c.reported_before && let_go != let_go_at.end())
+            granted += now - let_go->second; // it has lingered, and waiters would be noticed
+        check(now - granted < t.handoff_time, "the time for transfers is limited");
     }
 
     std::map<core::claim_id, backend::claim>::const_reverse_iterator find_claim(slot_id id) const

@@ -35,7 +35,8 @@ public:
         std::uint64_t tag_before = 0;         // of the holder before; 0: not transferred yet
         std::size_t passes = 0;               // transfers since no remote waiter was last found
         bool probing = false;
-        bool reports = false; // others that wait are to be reported
+        bool reports = false;         // others that wait are to be reported
+        bool reported_before = false; // the same at the last transfer
     };
 
     // The calls, in order: "attempt stock:A", "release stock:A", "renew stock:A stock:B" ….
@@ -203,7 +204,8 @@ public:
                     [tag](const auto& each) { return each.second.tag == tag; }),
             "transfer to the holder of another claim");
         c.tag_before = std::exchange(c.tag, tag);
-        ++c.passes;
+        c.reported_before = c.reports;
+        c.passes = c.reports ? 0 : c.passes + 1;
         ++transfers;
         record("transfer " + c.resource);
         return c.fence = has_tokens ? ++last_token_ : next_fence;
