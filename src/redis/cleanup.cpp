@@ -15,8 +15,13 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
             leave(id, i, now);
         return;
     }
-    if (c.gives() != queue_ticket::passing::no)
-        return; // only the queue node knows whose the keys are
+    if (c.gives() != queue_ticket::passing::no) { // only the queue node knows whose the keys are
+        for (std::size_t i = 0; i < c.keys.size(); ++i) {
+            if (i != c.gave_at() && nodes_.is_ready(i))
+                leave_queue(id, i, now); // its answer may come too late to do so then
+        }
+        return;
+    }
     for (std::size_t i = 0; i < c.keys.size(); ++i)
         due[i] = c.keys.may_hold(i) && !c.keys[i].deleting && nodes_.is_ready(i);
     if (due.none())

@@ -93,12 +93,18 @@ struct redlock_leases {
     bool is_muddled(const std::string& value)
     {
         const std::string token = value.substr(0, token_length);
-        if (leases.holders(token) > 1 && muddled.insert(token).second) {
+        if (leases.holders(token) > 1 && !muddled.contains(token)) {
             check(!honest, "honest nodes give each lease to one claim");
-            for (auto& [name, b] : open)
-                b.blurred = b.blurred || b.lease->token == token;
+            muddle(token);
         }
         return muddled.contains(token);
+    }
+
+    void muddle(const std::string& token)
+    {
+        muddled.insert(token);
+        for (auto& [name, b] : open)
+            b.blurred = b.blurred || b.lease->token == token;
     }
 
     // The open claim whose lease has this value at a node, or is coming to it now. Null only if the
@@ -183,7 +189,7 @@ struct redlock_leases {
                                   : c != nullptr ? place_in(c->text)
                                                  : std::string();
         if (note_gift(at, *b, place) == nullptr && !is_push)
-            muddled.insert(std::string(b->token.view()));
+            muddle(std::string(b->token.view()));
     }
 
     // Whether a place may be left in a queue although the core does not know its claim any more:
