@@ -142,7 +142,9 @@ void claim_course::take_turn(core::claim_id id, claim& c, bool is_confirmed, tim
     session& s = sessions_[c.session];
     const core::validity valid = s.valid_for(c.terms.ttl, c.terms.drift, c.asked);
     const core::duration rest = valid.until - std::min(now, valid.until);
-    if (!is_confirmed && rest < (c.terms.ttl - c.terms.drift) / 2) {
+    const bool too_short = rest < (c.terms.ttl - c.terms.drift) / 2;
+    const bool not_whole = valid.until < c.asked + c.terms.ttl - c.terms.drift;
+    if (!is_confirmed && (too_short || (c.terms.whole_ttl && not_whole))) {
         c.now = stage::first;
         c.asked = now;
         turns_.push_back(id);

@@ -104,7 +104,7 @@ void course::turn(core::claim_id id, token_block tokens, time_point now)
     const core::duration rest = valid.until - std::min(now, valid.until);
     if (c.now != stage::waiting)
         return;
-    if (rest < (c.terms.ttl - c.terms.drift) / 2)
+    if (c.terms.whole_ttl || rest < (c.terms.ttl - c.terms.drift) / 2)
         return desk_.list(id); // first a longer one
     hold(id, tokens, c.confirmed, now);
 }

@@ -46,6 +46,28 @@ BOOST_AUTO_TEST_CASE(a_waiter_gets_the_resource_without_another_request)
     BOOST_TEST(keys() == 1u);
 }
 
+// It may end without a renewal: the session may have been confirmed a third of the ttl ago.
+BOOST_AUTO_TEST_CASE(a_lease_that_needs_the_whole_ttl_is_confirmed_first)
+{
+    hold();
+    a.pass(2s);
+    a.ask(2, "b", core::queueing::if_contended, 9s, true);
+    BOOST_TEST(a.requests() == (std::vector<std::string>{"Txn"}), boost::test_tools::per_element());
+    a.server().execute(a.now);
+    a.server().answer();
+    a.settle();
+    BOOST_TEST(a.events.empty());
+    a.serve();
+    const core::backend_event e = a.event();
+    BOOST_TEST((e.kind == event_kind::granted));
+    BOOST_TEST((e.valid.until == a.now + 9s - 10ms));
+    // Another lease has what the session has left.
+    a.pass(2s);
+    a.ask(3, "c");
+    a.serve();
+    BOOST_TEST((a.event().valid.until == a.now + 7s - 10ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_holder_is_told_of_others_once)
 {
     const auto held = hold();

@@ -45,14 +45,16 @@ public:
     }
 
     core::claim_id ask(std::uint64_t tag, std::string_view resource = "a",
-        core::queueing queue = core::queueing::if_contended, core::duration ttl = 9s)
+        core::queueing queue = core::queueing::if_contended, core::duration ttl = 9s,
+        bool whole_ttl = false)
     {
         core::owner_token token;
         token.text.fill('A');
         token.text[0] = static_cast<char>('A' + tag % 26);
         token.text[1] = static_cast<char>('a' + tag / 26);
-        const core::claim_id id = core.attempt(
-            tag, resource, token, {.ttl = ttl, .drift = 10ms, .guard = 100ms, .queue = queue}, now);
+        core::claim_params terms{.ttl = ttl, .drift = 10ms, .guard = 100ms, .queue = queue};
+        terms.whole_ttl = whole_ttl;
+        const core::claim_id id = core.attempt(tag, resource, token, terms, now);
         settle();
         return id;
     }

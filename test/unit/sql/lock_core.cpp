@@ -155,6 +155,25 @@ BOOST_AUTO_TEST_CASE(a_turn_with_little_time_left_is_made_longer_first)
     BOOST_TEST((e.valid.asked == now));
 }
 
+// It may end without a renewal: the place may be a third of the ttl old.
+BOOST_AUTO_TEST_CASE(a_turn_that_needs_the_whole_ttl_is_made_longer_first)
+{
+    const auto held = hold();
+    b.ask(2, "a", core::queueing::if_contended, 9s, false, true);
+    b.serve();
+    BOOST_TEST(b.is_event(event_kind::queued, 2));
+    pass(1s);
+    a.core.release(held, now);
+    a.serve();
+    tell();
+    BOOST_TEST(b.events.empty());
+    b.serve();
+    const auto e = b.event();
+    BOOST_TEST((e.kind == event_kind::granted));
+    BOOST_TEST((e.valid.asked == now));
+    BOOST_TEST((e.valid.until == now + 9s - 10ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_place_in_the_queue_is_kept)
 {
     hold(1);

@@ -40,10 +40,11 @@ public:
 
     core::claim_id ask(std::uint64_t tag, std::string_view resource = "a",
         core::queueing queue = core::queueing::if_contended, core::duration ttl = 9s,
-        bool lingers = false)
+        bool lingers = false, bool whole_ttl = false)
     {
         core::claim_params terms{.ttl = ttl, .drift = 10ms, .guard = 100ms, .queue = queue};
         terms.lingers = lingers;
+        terms.whole_ttl = whole_ttl;
         const core::claim_id id = core.attempt(tag, resource, token_for(tag, name_), terms, now);
         settle();
         return id;
