@@ -73,6 +73,12 @@ void report(const resource& what, const observer::release_result& result, const 
         out.result("the holder was told");
 }
 
+void warn_of_change(const console& out)
+{
+    out.message(
+        level::warning, "changed_hands", "the lock has changed hands: nothing was released");
+}
+
 } // namespace
 
 void release_command::add_to(CLI::App& app)
@@ -118,13 +124,16 @@ int release_command::run(const invocation& with)
             }
             const resource_report now = nodes.inspect(what);
             if (now.held && !is_same(seen.owner, now.owner)) {
-                with.out.message(level::warning, "changed_hands",
-                    "the lock has changed hands: nothing was released");
+                warn_of_change(with.out);
                 return status::not_confirmed;
             }
         }
     }
     const observer::release_result result = nodes.force_release(what);
+    if (result.was_held && result.done.deleted == 0) {
+        warn_of_change(with.out);
+        return status::not_confirmed;
+    }
     report(what, result, with.out);
     if (!result.was_held)
         return status::not_held;

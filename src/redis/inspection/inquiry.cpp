@@ -171,13 +171,22 @@ std::optional<std::size_t> inquiry::node_to_take_first() const
         return std::nullopt;
     if (whose.named_at)
         return whose.named_at;
+    // Waiters may be in other queues as well.
+    const std::vector<std::uint64_t> ranks = ranks_for(name);
+    std::optional<std::size_t> first;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const sighting& seen = parts[i].seen;
-        if (seen.queue_length != 0 && hands_off(i) && seen.key.present &&
-            split_value(seen.key.value).lease == whose.lease)
-            return i;
+        if (seen.queue_length != 0 && seen.key.present &&
+            split_value(seen.key.value).lease == whose.lease &&
+            (!first || ranks[i] > ranks[*first]))
+            first = i;
     }
-    return whose.namer;
+    return first.value_or(whose.namer);
+}
+
+bool inquiry::has_changed_hands() const
+{
+    return now == stage::taking_first && forced.deleted == 0 && parts[*node_to_take_first()].took;
 }
 
 std::string_view inquiry::channel_of(const ownership& whose) const
@@ -194,9 +203,9 @@ errc inquiry::trouble_of_release() const
     if (!owner().held)
         return errc::not_held;
     if (now == stage::taking_first) {
+        if (has_changed_hands())
+            return errc{};
         const part& first = parts[*node_to_take_first()];
-        if (first.took)
-            return errc{}; // it has another holder by now
         return first.seen.why == make_error_code(errc::permission_denied) ? errc::permission_denied
                                                                           : errc::unreachable;
     }

@@ -89,6 +89,8 @@ struct inquiry {
     // The node that names the holder, or would do so if the lock were given on. None if it is the
     // lock of another client.
     std::optional<std::size_t> node_to_take_first() const;
+    // That node has refused: the lock has another holder by now. Precondition: it is held.
+    bool has_changed_hands() const;
     // The channel of the owner; empty if it is not known.
     std::string_view channel_of(const ownership& whose) const;
     // The different ids of all owners, up to a limit; the owner of the resource first. To take a

@@ -147,7 +147,9 @@ void inspection::finish(slot_id id)
         result.reason = q.trouble_of_release();
         if (const ownership whose = q.owner(); whose.having != 0) {
             q.forced.owner = q.named(whose);
-            q.forced.told = q.forced.told && whose.is_certain;
+            const bool it_was = whose.is_certain && !q.has_changed_hands();
+            q.forced.told = q.forced.told && it_was;
+            q.forced.owner->client_confirmed = q.forced.owner->client_confirmed && it_was;
         }
         result.found = std::move(q.forced);
         break;

@@ -250,6 +250,40 @@ BOOST_FIXTURE_TEST_CASE(a_lock_that_nobody_waited_for_may_have_been_given, ranke
     tell(queue_node, 1);
     BOOST_TEST(ask<forced_release>(inspection_task::force_release, "A").second.deleted == 3u);
 }
+// Waiters that have waited in vain, or have crashed, are in other queues as well.
+BOOST_FIXTURE_TEST_CASE(the_queue_node_is_asked_first_of_two_queues, ranked_nodes)
+{
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        nodes[i].answer = [this, i, before = nodes[i].answer](const words& w) {
+            words waiters{token(9)};
+            if (i != queue_node)
+                waiters.push_back(token(8));
+            return w[0] == "view" ? view(1, keys, 500, waiters) : before(w);
+        };
+    }
+    run();
+    const auto [reason, done] = ask<forced_release>(inspection_task::force_release, "A");
+    BOOST_TEST((reason == errc{}));
+    BOOST_TEST(done.deleted == 0u);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const std::string all = log(i);
+        const bool took =
+            all.find("release") != std::string::npos || all.find("pass_on") != std::string::npos;
+        BOOST_TEST(took == (i == queue_node));
+    }
+}
+
+// The message has gone to the holder before.
+BOOST_FIXTURE_TEST_CASE(the_holder_of_a_lock_that_was_given_on_is_not_told, ranked_nodes)
+{
+    run();
+    const auto [reason, done] = ask<forced_release>(inspection_task::force_release, "A");
+    BOOST_TEST((reason == errc{}));
+    BOOST_TEST(log(queue_node).find("PUBLISH") != std::string::npos);
+    BOOST_TEST(done.deleted == 0u);
+    BOOST_TEST(!done.told);
+    BOOST_TEST(!done.owner.value().client_confirmed);
+}
 BOOST_FIXTURE_TEST_CASE(a_lock_of_fenced_mode_may_have_been_given, ranked_fenced_nodes)
 {
     run();
