@@ -161,7 +161,7 @@ public:
     /// The members have these options each.
     ///
     /// Throws `std::invalid_argument` as `lock` does, if there is no resource, if one is named
-    /// twice, or if `lock_options::min_hold` is not 0.
+    /// twice, or if `lock_options::min_hold` or `lock_options::linger` is not 0.
     HOLDFAST_EXPORT multi_lock(
         locker& owner, std::vector<resource> resources, lock_options options = {});
 
@@ -170,7 +170,7 @@ public:
     /// given, is the longest `lock_options::wait` of a member.
     ///
     /// Throws `std::invalid_argument` if there is no lock, if two have the same name, or if
-    /// `lock_options::min_hold` of one is not 0.
+    /// `lock_options::min_hold` or `lock_options::linger` of one is not 0.
     HOLDFAST_EXPORT explicit multi_lock(std::vector<lock> members);
 
     /// Waits until all resources are granted to the caller, or until `wait` has passed (`forever`

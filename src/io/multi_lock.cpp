@@ -50,8 +50,10 @@ multi_lock::multi_lock(
 multi_lock::multi_lock(std::vector<lock> members)
 {
     members = in_order(std::move(members));
-    for (const lock& each : members) // members that are not needed yet are given back
+    for (const lock& each : members) { // members that are not needed yet are given back
         io::must_be_off("multi_lock", "min_hold", each.options().min_hold);
+        io::must_be_off("multi_lock", "linger", each.options().linger);
+    }
     auto strand = asio::make_strand(members.front().get_executor());
     members_ = std::make_shared<io::recipe_locks>(std::move(strand), std::move(members));
     for (const lock& each : members_->locks)

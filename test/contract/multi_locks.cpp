@@ -243,9 +243,13 @@ BOOST_AUTO_TEST_CASE(wrong_members_are_refused)
     // A member that is given back because another one is missing would stay locked.
     lock_options resting;
     resting.min_hold = 1s;
-    BOOST_CHECK_THROW(multi_lock(s.locker(), {"a", "b"}, resting), std::invalid_argument);
-    BOOST_CHECK_THROW(
-        multi_lock(members{s.lock(0), lock(s.locker(), "b", resting)}), std::invalid_argument);
+    lock_options lingering;
+    lingering.linger = 1s;
+    for (const lock_options& each : {resting, lingering}) {
+        BOOST_CHECK_THROW(multi_lock(s.locker(), {"a", "b"}, each), std::invalid_argument);
+        BOOST_CHECK_THROW(
+            multi_lock(members{s.lock(0), lock(s.locker(), "b", each)}), std::invalid_argument);
+    }
     s.finish();
 }
 
