@@ -25,6 +25,9 @@ public:
 
     // A true time. Precondition: the lease was granted by this backend.
     nanoseconds asked(core::slot_id lease) const { return asked_.at(claims_.at(lease)); }
+    // When the requests were sent that made this claim a lease, or its turn came. Precondition: as
+    // above.
+    core::time_point decided(core::slot_id lease) const { return decided_.at(claims_.at(lease)); }
 
     core::claim_id attempt(std::uint64_t tag, std::string_view resource,
         const core::owner_token& token, const core::claim_params& terms,
@@ -64,7 +67,14 @@ public:
     {
         return backend_.patience(ttl);
     }
-    std::optional<core::backend_event> next_event() override { return backend_.next_event(); }
+    std::optional<core::backend_event> next_event() override
+    {
+        const auto event = backend_.next_event();
+        if (event && event->kind == core::event_kind::granted)
+            decided_[claims_.at(event->tag)] =
+                event->asked == core::never ? event->valid.asked : event->asked;
+        return event;
+    }
     core::time_point wake_at() const noexcept override { return backend_.wake_at(); }
     using backend_core::wake;
     void wake(core::time_point now, core::time_point heard) override { backend_.wake(now, heard); }
@@ -84,6 +94,7 @@ private:
     std::function<void()> on_attempt_;
     std::map<std::uint64_t, core::claim_id> claims_; // of each lease
     std::map<core::claim_id, nanoseconds> asked_;
+    std::map<core::claim_id, core::time_point> decided_;
 };
 
 } // namespace holdfast::simulation

@@ -239,6 +239,7 @@ void let_rest(plan& p, dice& chance)
 {
     p.rests = true;
     p.users_do.differs = chance.chance(0.3) ? chance.fraction() * 0.5 : 0;
+    p.users_do.rests = chance.chance(0.3) ? 0.05 : 1; // where few do, others give them leases
     // Where the referee expects clean-up soon after cuts, a resource must not rest for longer.
     const auto most =
         p.given.nothing_is_late ? std::min<nanoseconds>(p.terms.ttl, 1s) : nanoseconds(p.terms.ttl);

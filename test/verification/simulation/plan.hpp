@@ -47,6 +47,7 @@ struct habits {
     double careless = 0; // writes although its lease is not held
     nanoseconds shortest_hold{}, longest_hold{}, longest_pause{};
     double differs = 0; // locks on other terms than most users of the process
+    double rests = 1;   // asks for `min_hold`, in worlds with it
 };
 
 // The parameters of a world, chosen by its seed: its size, its clocks, and the faults that can

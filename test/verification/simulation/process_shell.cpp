@@ -241,11 +241,13 @@ void process::perform(const core::effect& e)
         if (e.kind == core::effect_kind::acquired) {
             const asked& w = asked_for->second;
             leases_[e.lease] = {.user = user};
+            const auto decided = subject_->decided(e.lease);
             world_.judge.acquired(
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
                                      .asked = w.when,
                                      .nodes_asked = subject_->asked(e.lease).value_or(w.when),
+                                     .decided = decided ? true_time(*decided) : w.when,
                                      .token = e.fence,
                                      .guard = w.terms.guard,
                                      .until = true_time(subject_->valid_until(e.lease)),

@@ -120,7 +120,7 @@ void referee::end(open_lease& lease, std::uint64_t id, nanoseconds when)
     lease.over = true;
     const nanoseconds ended = std::max(when, lease.from);
     history_.push_back({lease.terms.resource, id, lease.from, ended});
-    const nanoseconds rests_until = lease.terms.nodes_asked + lease.terms.min_hold * 995 / 1000;
+    const nanoseconds rests_until = lease.terms.decided + lease.terms.min_hold * 995 / 1000;
     if (rests_until > ended)
         rests_.push_back({lease.terms.resource, id, ended, rests_until});
 }

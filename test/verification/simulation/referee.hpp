@@ -74,6 +74,7 @@ public:
         std::string resource;
         std::size_t process = 0;
         nanoseconds asked{}, nodes_asked{}; // when the process, and the nodes, were asked for it
+        nanoseconds decided{}; // when the nodes were asked last before it, or its turn came
         std::optional<std::uint64_t> token{};
         nanoseconds guard{}, until{};
         bool renews = true; // for as long as it is held

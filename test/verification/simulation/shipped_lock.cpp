@@ -70,6 +70,10 @@ public:
     {
         return asked_.asked(lease);
     }
+    std::optional<core::time_point> decided(core::slot_id lease) const override
+    {
+        return asked_.decided(lease);
+    }
     void close(core::time_point now) override { locker_.close(now); }
     void drain(std::chrono::milliseconds limit, core::time_point now) override
     {

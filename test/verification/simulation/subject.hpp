@@ -31,6 +31,9 @@ public:
     virtual core::time_point valid_until(core::slot_id lease) = 0;
     // When the claim of this lease first asked the nodes, a true time; none if not known.
     virtual std::optional<nanoseconds> asked(core::slot_id) const { return std::nullopt; }
+    // When that claim's last requests were sent before it was granted, or its turn came; none if
+    // not known.
+    virtual std::optional<core::time_point> decided(core::slot_id) const { return std::nullopt; }
     virtual void close(core::time_point now) = 0;
     // A lock that cannot drain closes.
     virtual void drain(std::chrono::milliseconds /*limit*/, core::time_point now) { close(now); }

@@ -75,10 +75,13 @@ void user::ask()
     if (process_.number() == 1) // one process has a different ttl
         terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
     if (h.differs > 0 && world_.chance.chance(h.differs)) {
-        terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
+        if (world_.chance.chance(0.5))
+            terms_.ttl = std::min(terms_.ttl * 2, world_.settings.longest_ttl);
         if (world_.chance.chance(0.5))
             terms_.linger_ms = terms_.min_hold_ms = 0;
     }
+    if (h.rests < 1 && !world_.chance.chance(h.rests))
+        terms_.min_hold_ms = 0;
     terms_.drift = terms_.ttl / 100 + 2ms;
     once_ = world_.chance.chance(h.asks_once);
     const std::array<milliseconds, 4> waits{0ms, std::chrono::ceil<milliseconds>(terms_.ttl / 4),

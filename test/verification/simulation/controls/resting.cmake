@@ -24,3 +24,10 @@ holdfast_control(rest_ends_with_the_locker "a locker that closes deletes the key
         "        backend_.cleanup().leave(s.claim);"
         "        backend_.release(s.claim, long_ago);"
     RUN "--resting --draining")
+
+holdfast_control(rest_of_an_old_lease "a lease that is given as it is may end before min_hold is over"
+    EDIT src/core/claim_slot.hpp
+        "    return terms.min_hold_ms != 0 || !terms.renews;"
+        "    return false && terms.renews;"
+    RUN "--resting --contended"
+    COMPILE src/core/contest.cpp)
