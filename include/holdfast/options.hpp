@@ -67,16 +67,18 @@ struct lock_options {
     /// The same limit as a time since the nodes granted the lease; the limit that is reached first
     /// applies. This time is not prolonged when no other process is known to wait, so clients that
     /// do not use the queue get their turn. Time in which the lease lingers does not count where
-    /// other processes that wait are noticed. After a transfer, at least the ttl less this time and
-    /// less the drift is left of the lease; under `renewal::automatic`, at least what is left when
-    /// its renewal is due: two thirds of the ttl less the drift. Default: ttl / 4.
+    /// other processes that wait are noticed. After a transfer, at least what the store granted (or
+    /// confirmed later) less this time is left of the lease; under `renewal::automatic`, at least
+    /// what is left when its renewal is due: two thirds of the ttl less the drift. Default: ttl
+    /// / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 
     /// How long the locker keeps the lease after a release, if no other waiter of the locker wants
     /// it: it lingers. The next acquire within this time gets it at once, without a request to the
     /// store, as a lease of its own, with a larger fencing token if there are tokens. For resources
     /// that one process locks again and again. 0: off. At most 24 h. Not with `min_hold`, nor for
-    /// a `semaphore` or a `read_write_lock`, which need to see what is free.
+    /// a `semaphore` or a `read_write_lock`, which need to see what is free, nor for a
+    /// `multi_lock`, which gives back members for others to have them.
     ///
     /// `lease::release()` then completes at once with `release_outcome::released`: the lease has
     /// ended for its holder, and was held until then; its key stays with the locker. The locker
@@ -91,9 +93,10 @@ struct lock_options {
     /// `renewal::manual`, the lease ends one ttl later at most. Clients without a place in the
     /// queue wait until the time is over: other Redlock clients, lockers whose node user lacks the
     /// rights for the queue, lockers of `memory()`. `try_acquire()` in another process does not
-    /// wait, so it finds the resource held. While the lease is used again and again,
-    /// `handoff_limit` and `handoff_time` count the acquires in a row as transfers, and give others
-    /// their turn. With a `handoff_limit` of 0 nothing lingers.
+    /// wait, so it finds the resource held. While the lease is used again and again, the acquires
+    /// in a row count as transfers where waiters are not noticed: `handoff_limit` and
+    /// `handoff_time` end them. Where waiters are noticed, an acquire ends them once in a period of
+    /// `polling_window`. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
     /// one, it is released first. The `linger` that counts is that of the lease that was released;

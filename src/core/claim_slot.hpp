@@ -31,6 +31,7 @@ struct claim_slot {
     bool whole_ttl = false, may_linger = false; // what the backend was told: see claim_params
     lease_keeper keeper{};
     time_point since{}; // of this stage, while it asks or is held
+    time_point told{};  // when the backend granted it, or confirmed a renewal
     time_point extension_sent{}, extension_ends = never;
     std::uint64_t release_tag = 0;
 };

@@ -201,15 +201,14 @@ void contest::end_turn(slot_id queue, time_point now)
     q.holder = 0;
     q.retry_at = long_ago;
     const wait* const w = queues_.first_of(queue);
-    if (w != nullptr && (q.turns.time_is_up(w->terms, now) || q.turns.used_up(w->terms))) {
+    if (w != nullptr && (q.turns.is_over(w->terms, now) || q.turns.used_up(w->terms))) {
         q.turns.end();
-        q.in_turn = backend_.queue().is_usable();
+        q.in_turn = backend_.queue().is_usable(); // the nodes keep the windows of their queues
+        const duration window = q.turns.take_window(polling_of(w->terms), now);
         // Without a queue, others need a pause to find the resource free. A single attempt has no
         // time for one.
-        if (!q.in_turn && !w->once) {
-            const duration window = q.turns.take_window(polling_of(w->terms), now);
+        if (!q.in_turn && !w->once)
             q.retry_at = now + (window != duration(0) ? window : pauses_.after_turns());
-        }
     } else {
         q.turns.pass();
     }

@@ -7,10 +7,10 @@ using stage = claim_slot::stage;
 namespace {
 
 // Whether too little is left of a lease that is not renewed to transfer it: see
-// lock_options::handoff_time.
-bool is_too_old(const validity& granted, const lease_params& next, time_point now) noexcept
+// lock_options::handoff_time. A store may have granted less than the ttl.
+bool is_too_old(const claim_slot& lease, const lease_params& next, time_point now) noexcept
 {
-    return !next.renews && granted.until - now < next.ttl - next.handoff_time - next.drift;
+    return !next.renews && now - lease.told > next.handoff_time;
 }
 
 } // namespace
@@ -29,7 +29,8 @@ holders::holders(backend_core& backend, claim_slots& slots, wait_queues& queues,
 void holders::install(
     slot_id lease, const validity& granted, std::optional<std::uint64_t> fence, time_point now)
 {
-    const claim_slot& s = slots_[lease];
+    claim_slot& s = slots_[lease];
+    s.told = now;
     leases_.begin(
         lease, granted, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
     report_.waited(now - queues_.first_of(s.queue)->began);
@@ -101,14 +102,17 @@ holders::extension holders::extend(slot_id lease, time_point now)
         return {};
     const claim_id claim = s.claim;
     backend_.renew({&claim, 1}, true, now);
+    ask_again_for_waiters(claim, now);
     return {.asked = true};
 }
 
 void holders::confirmed(slot_id lease, const validity& to, time_point now)
 {
     const auto confirmation = leases_.confirm(lease, to, now);
-    if (confirmation.renewed || lingering_.confirm(lease, to, now))
+    if (confirmation.renewed || lingering_.confirm(lease, to, now)) {
+        slots_[lease].told = now;
         report_.renewed();
+    }
     if (confirmation.extended)
         report_.extended(lease, errc{});
 }
@@ -157,14 +161,20 @@ void holders::service_due(time_point now)
             continue;
         const claim_id claim = slots_[lease].claim;
         due_renewals_.push_back(claim);
-        if (backend_.queue().reports_waiters(claim))
-            backend_.queue().report_waiters(claim, now); // an earlier report may have been lost
+        ask_again_for_waiters(claim, now);
     }
     service_lingering(now);
     if (!due_renewals_.empty())
         backend_.renew(due_renewals_, false, now);
     while (const auto over = resting_.take_due(now))
         end_rest(*over, now);
+}
+
+// An earlier report may have been lost.
+void holders::ask_again_for_waiters(claim_id claim, time_point now)
+{
+    if (backend_.queue().reports_waiters(claim))
+        backend_.queue().report_waiters(claim, now);
 }
 
 void holders::service_lingering(time_point now)
@@ -228,10 +238,10 @@ bool holders::hand_over(slot_id lease, time_point now)
         turns.skip(now - from.since); // nobody waited then
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
-    if (turns.time_is_up(terms, now) ||
+    if ((lingered ? turns.is_over(terms, now) : turns.time_is_up(terms, now)) ||
         (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
         !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
-        (!lingered && is_too_old(granted, terms, now)) || !backend_.can_transfer(from.claim))
+        (!lingered && is_too_old(from, terms, now)) || !backend_.can_transfer(from.claim))
         return false;
 
     take_from_holder(lease);
@@ -250,6 +260,7 @@ bool holders::hand_over(slot_id lease, time_point now)
         backend_.queue().probe_waiters(to.claim, now);
     lingered ? report_.resumed() : report_.handed_over();
     install(next, granted, fence, now);
+    to.told = from.told;
     return true;
 }
 
@@ -291,7 +302,7 @@ void holders::give_back(slot_id lease, time_point now)
     const claim_slot& s = slots_[lease];
     take_from_holder(lease);
     const wait* const next = queues_.first_of(s.queue);
-    if (next != nullptr && queues_.at(s.queue).turns.time_is_up(next->terms, now))
+    if (next != nullptr && queues_.at(s.queue).turns.is_over(next->terms, now))
         backend_.queue().leave_open(s.claim);
     backend_.release(s.claim, now);
     waits_.end_turn(s.queue, now);

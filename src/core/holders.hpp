@@ -69,6 +69,7 @@ private:
     bool hand_over(slot_id lease, time_point now);
     bool linger(slot_id lease, time_point now);
     void stop_lingering(slot_id lease, time_point now);
+    void ask_again_for_waiters(claim_id claim, time_point now);
     void service_lingering(time_point now);
     void take_from_holder(slot_id lease);
     void give_back(slot_id lease, time_point now);

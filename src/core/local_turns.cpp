@@ -26,7 +26,7 @@ void local_turns::end() noexcept
 
 duration local_turns::take_window(const polling_params& polling, time_point now) noexcept
 {
-    if (polling.window_ms == 0 || now - closed_since_ < polling.period())
+    if (!is_window_due(polling, now))
         return duration(0);
     closed_since_ = long_ago;
     return polling.window();

@@ -2,6 +2,7 @@
 
 #include "core/backend.hpp"
 #include "core/lease_keeper.hpp"
+#include "core/params.hpp"
 #include "core/time.hpp"
 
 #include <cstddef>
@@ -52,6 +53,17 @@ public:
         return now - since_ >= next.handoff_time;
     }
 
+    // Whether polling clients are due a window: there was no pause for a whole period.
+    bool is_window_due(const polling_params& polling, time_point now) const noexcept
+    {
+        return polling.window_ms != 0 && closed_since_ != long_ago &&
+               now - closed_since_ >= polling.period();
+    }
+    // Whether the local turns must end now, regardless of their number.
+    bool is_over(const lease_params& next, time_point now) const noexcept
+    {
+        return time_is_up(next, now) || is_window_due(polling_of(next), now);
+    }
     // The window that polling clients are due now, which counts as given; or zero.
     duration take_window(const polling_params& polling, time_point now) noexcept;
 

@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(the_time_of_the_turns_is_limited)
 BOOST_AUTO_TEST_CASE(pauses_are_no_part_of_the_time)
 {
     usual.handoff_time = 1s;
+    usual.polling_window = 0ms;
     usual.linger = 5s;
     lingering();
     for (std::uint64_t tag = 2; tag < 5; ++tag) {
@@ -42,6 +43,48 @@ BOOST_AUTO_TEST_CASE(pauses_are_no_part_of_the_time)
     }
     BOOST_TEST(stats().resumed == 3u);
     BOOST_TEST(stats().attempts == 1u);
+}
+
+// Otherwise they would never find the resource free.
+BOOST_AUTO_TEST_CASE(polling_clients_get_a_window_in_each_period)
+{
+    usual.handoff_time = 1s; // the period is 25 windows of 200 ms
+    usual.linger = 5s;
+    store.has_queue = true;
+    lingering();
+    std::uint64_t tag = 1;
+    for (int period = 0; period < 3; ++period) {
+        for (int i = 0; i < 2; ++i) {
+            pass(2s);
+            acquire(++tag);
+            BOOST_TEST(calls().starts_with("transfer A"));
+            locker.release(handed_over(), 100 + tag, now);
+            calls();
+        }
+        pass(1s);
+        acquire(++tag);
+        BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
+        locker.release(granted(), 100 + tag, now);
+        calls();
+    }
+}
+BOOST_AUTO_TEST_CASE(polling_clients_get_a_window_without_a_queue)
+{
+    store.has_queue = false;
+    usual.handoff_time = 1s;
+    usual.linger = 5s;
+    lingering();
+    pass(4s);
+    acquire(2);
+    locker.release(handed_over(), 102, now);
+    pass(1s);
+    calls();
+    acquire(3);
+    BOOST_TEST(calls() == "leave open A, release A");
+    sleep_until(at(5200ms) - 1ns);
+    BOOST_TEST(calls() == "");
+    sleep_until(at(5200ms));
+    BOOST_TEST(calls() == "attempt A");
 }
 
 BOOST_AUTO_TEST_CASE(pauses_in_which_others_are_not_noticed)
@@ -121,6 +164,35 @@ BOOST_AUTO_TEST_CASE(an_old_lease_that_is_not_renewed_is_not_transferred)
     calls();
     locker.release(second, 78, now);
     BOOST_TEST(calls().starts_with("release A"));
+}
+
+// Where validity is that of a session, a store may grant less than the ttl.
+BOOST_AUTO_TEST_CASE(a_young_lease_that_is_not_renewed_is_transferred)
+{
+    usual.renewal = holdfast::renewal::manual;
+    usual.handoff_time = 1s;
+    acquire(1);
+    acquire(2);
+    store.grant(1, now + 4s);
+    locker.wake(now);
+    const slot_id first = handed_over();
+    acquire(3);
+    pass(900ms);
+    calls();
+    locker.release(first, 77, now);
+    BOOST_TEST(calls() == "transfer A");
+}
+
+// A lease that its users extend again and again has no other renewals.
+BOOST_AUTO_TEST_CASE(an_extension_looks_for_waiters)
+{
+    usual.renewal = holdfast::renewal::manual;
+    lingering();
+    acquire(2);
+    const slot_id second = handed_over();
+    calls();
+    locker.extend(second, now);
+    BOOST_TEST(calls() == "renew again A, report waiters A");
 }
 
 // It has no time for a pause.
