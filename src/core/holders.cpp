@@ -198,6 +198,14 @@ void holders::close()
         backend_.cleanup().leave(resting->claim);
 }
 
+void holders::end_releases()
+{
+    for (std::uint32_t i = 0; i < slots_.capacity(); ++i) {
+        if (const slot_id id = slots_.id_at(i); id != 0)
+            released(id, release_outcome::unconfirmed);
+    }
+}
+
 // The holder is done. The claim rests, has the next holder, or lingers. False if it does none of
 // these: then the holder still has the lease.
 bool holders::goes_on(slot_id lease, time_point now)

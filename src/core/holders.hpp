@@ -53,6 +53,8 @@ public:
     void stop(time_point now);
     // The locker closes: claims that rest are left to their ttl.
     void close();
+    // The locker has ended: what the backend has not answered is unconfirmed.
+    void end_releases();
     // Does what is due, for all leases and for claims that rest.
     void service_due(time_point now);
     time_point wake_at() const noexcept

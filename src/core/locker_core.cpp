@@ -135,6 +135,8 @@ void locker_core::add_to(locker_stats& stats) const
     stats.held = leases().count();
     stats.lingering = holders_.lingering();
     contest_.add_to(stats);
+    if (closing_.done())
+        stats.asking = 0; // attempts that were given up have no answers to wait for any more
     stats.nodes = backend_.nodes().stats();
     stats.store = backend_.about().name;
     stats.guarantee = backend_.about().promise;
@@ -162,6 +164,9 @@ void locker_core::end_without_leases(time_point now)
         backend_.cleanup().wind_up(now);
     if (closing_.ends(backend_.cleanup().under_way(), backend_.unsent(), now)) {
         backend_.close(now);
+        while (const auto event = backend_.next_event())
+            handle(*event, now);
+        holders_.end_releases();
         report_.closed();
     }
 }

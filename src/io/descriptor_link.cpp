@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -140,6 +141,22 @@ void descriptor_link::close() noexcept
     waiting_ = readiness::none;
     error_code ignored;
     duplicate_.close(ignored);
+}
+
+// The library's calls on it fail from then on.
+void descriptor_link::leave_socket() noexcept
+{
+    close();
+    if (descriptor_.handle() < 0)
+        return;
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) {
+        ::close(descriptor_.handle());
+        return;
+    }
+    ::dup2(nothing, descriptor_.handle());
+    ::fcntl(descriptor_.handle(), F_SETFD, FD_CLOEXEC);
+    ::close(nothing);
 }
 
 void descriptor_link::broken(error_code why, core::time_point now)

@@ -24,6 +24,7 @@ public:
     void flush(core::time_point now) override;
     bool has_output() const noexcept override { return open_ && descriptor_.has_output(); }
     void close() noexcept override;
+    void leave_socket() noexcept override;
     core::time_point read_until(core::time_point now) const noexcept override
     {
         return duplicate_.is_open() ? read_until_ : now;

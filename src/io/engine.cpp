@@ -17,6 +17,7 @@ std::shared_ptr<engine> engine::make(
     auto made = std::make_shared<engine>(std::move(executor), store, options);
     registry::of(made->executor_).add(*made);
     const std::lock_guard lock(made->mutex_);
+    made->is_registered_ = true;
     made->performer_.schedule_turn(); // connects
     return made;
 }
@@ -29,7 +30,7 @@ engine::engine(asio::any_io_executor executor, const backend& store, const locke
 
 engine::~engine()
 {
-    if (state_ == state::running)
+    if (is_registered_)
         registry::of(executor_).remove(*this);
 }
 
@@ -262,23 +263,28 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
 
 void engine::leave_to_parent() noexcept
 {
+    performer::orphans orphans;
     {
         const std::lock_guard lock(mutex_);
-        state_ = state::left_to_parent;
+        if (std::exchange(state_, state::left_to_parent) != state::running)
+            return;
+        performer_.leave_sockets();
+        orphans = performer_.abandon();
     }
-    abandon();
+    // Handlers are destroyed here, and with them coroutines and their leases.
 }
 
 void engine::abandon() noexcept
 {
-    performer::orphans orphans;
+    performer::orphans orphans; // see above
     {
         const std::lock_guard lock(mutex_);
-        if (state_ == state::running)
-            state_ = state::abandoned;
+        is_registered_ = false;
+        if (state_ != state::running)
+            return;
+        state_ = state::abandoned;
         orphans = performer_.abandon();
     }
-    // Handlers are destroyed here, and with them coroutines and their leases.
 }
 
 } // namespace holdfast::io

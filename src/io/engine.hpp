@@ -126,6 +126,7 @@ private:
     performer performer_;
     enum class state : std::uint8_t { running, abandoned, left_to_parent };
     state state_ = state::running;
+    bool is_registered_ = false; // the execution context knows it
 };
 
 } // namespace holdfast::io

@@ -62,6 +62,8 @@ public:
         observers::remains told;
     };
     orphans abandon() noexcept;
+    // In a child process: nothing is sent on its copies of the sockets from now on.
+    void leave_sockets() noexcept { transports_.leave_sockets(); }
 
 private:
     void perform(const core::effect& e);

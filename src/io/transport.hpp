@@ -24,6 +24,8 @@ public:
     // Whether flush() would send something.
     virtual bool has_output() const noexcept = 0;
     virtual void close() noexcept = 0;
+    // In a child process: nothing is sent on its copy of the socket, not even a farewell.
+    virtual void leave_socket() noexcept {}
 
     // All bytes that had arrived by this time have been read.
     virtual core::time_point read_until(core::time_point now) const noexcept = 0;

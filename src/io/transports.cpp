@@ -81,6 +81,12 @@ void transports::confirm_arrivals()
     asio::post(executor_, asio::append(std::move(confirm), error_code()));
 }
 
+void transports::leave_sockets() noexcept
+{
+    for (const auto& each : all_)
+        each->leave_socket();
+}
+
 void transports::clear() noexcept
 {
     for (const auto& each : all_)

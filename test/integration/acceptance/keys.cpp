@@ -1,8 +1,7 @@
 // Rows 23 and 38: keys of other programs, and leases that are not held any more.
 #include "integration/acceptance/acceptance.hpp"
 #include "support/call.hpp"
-
-#include <sys/wait.h>
+#include "support/fork.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -179,25 +178,6 @@ BOOST_AUTO_TEST_CASE(row_38_release_through_another_lease_object)
     play(c.store(), 2, [&](scene& s) { return use_other_objects(s, c); });
 }
 
-// Runs `work` in a forked child process. Waits for its end, and returns whether it succeeded.
-template <class Work>
-bool in_a_fork(asio::io_context& io, Work work)
-{
-    io.notify_fork(asio::io_context::fork_prepare);
-    const pid_t child = ::fork();
-    BOOST_REQUIRE(child != -1);
-    if (child == 0) {
-        io.notify_fork(asio::io_context::fork_child);
-        ::alarm(20); // it must not outlive this process
-        ::_exit(work() ? 0 : 1);
-    }
-    io.notify_fork(asio::io_context::fork_parent);
-    int status = 0;
-    while (::waitpid(child, &status, 0) == -1 && errno == EINTR) {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 // Whatever the child does with its copy of the lease does not affect the parent.
 template <class Work>
 void hold_across_a_fork(Work work)
@@ -241,6 +221,31 @@ BOOST_AUTO_TEST_CASE(row_38_a_forked_child_releases_its_copy)
         }
         return told == errc::not_held;
     });
+}
+
+// Nothing of it is used afterwards, by the execution context for example.
+BOOST_AUTO_TEST_CASE(row_38_a_forked_child_destroys_everything)
+{
+    cluster c(3);
+    auto s = std::make_unique<scene>(c.store());
+    lease held;
+    run(s->io, [](scene& all, lease& to) -> task {
+        co_await connect_all(all.locker());
+        to = co_await all.lock(0, with_ttl(5s)).acquire();
+    }(*s, held));
+    const bool succeeded = in_a_fork(s->io, [&] {
+        s->io.notify_fork(asio::io_context::fork_prepare);
+        s->io.notify_fork(asio::io_context::fork_child); // as in a child of the child
+        held = lease();
+        s.reset();
+        return true;
+    });
+    BOOST_TEST(succeeded);
+    BOOST_TEST(held.held());
+    run(s->io, [](lease& ours) -> task {
+        co_await ours.release();
+    }(held));
+    s->finish();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,8 @@
 #include "integration/postgresql/store.hpp"
 #include "postgresql/statements.hpp"
 
+#include <optional>
+
 namespace holdfast::test {
 namespace {
 
@@ -76,6 +78,24 @@ BOOST_AUTO_TEST_CASE(a_row_that_another_transaction_has_locked_delays_no_other_l
     const postgres_server server;
     postgres_session user(server);
     lock_others_beside_a_locked_row(store_in(server), user, "BEGIN");
+}
+
+BOOST_AUTO_TEST_CASE(a_release_behind_a_locked_row_ends_with_the_locker)
+{
+    const postgres_server server;
+    scene s(store_in(server));
+    postgres_session user(server);
+    lease held;
+    run(s.io, [](scene& all, lease& to) -> task {
+        to = co_await all.lock(0, brief(10s)).acquire();
+    }(s, held));
+    user.run("BEGIN");
+    user.run("SELECT 1 FROM holdfast_locks FOR UPDATE");
+    std::optional<release_outcome> outcome;
+    held.release([&](error_code, release_outcome how) { outcome = how; });
+    s.finish(); // no work is left
+    BOOST_TEST((outcome == release_outcome::unconfirmed));
+    user.run("COMMIT");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

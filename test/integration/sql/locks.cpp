@@ -1,6 +1,8 @@
 // Locks in a real server.
 #include "integration/sql/tested_store.hpp"
+#include "support/fork.hpp"
 
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,6 +106,30 @@ BOOST_AUTO_TEST_CASE(a_process_that_stands_still_loses_its_lock)
     holder.resume();
     BOOST_TEST(holder.wait() == 0); // it has noticed
     s.finish();
+}
+
+// The library of the database says goodbye when a connection is destroyed.
+BOOST_AUTO_TEST_CASE(a_forked_child_does_not_end_the_connection_of_its_parent)
+{
+    const tested_server server;
+    auto s = std::make_unique<scene>(store_in(server));
+    lease held;
+    run(s->io, [](scene& all, lease& to) -> task {
+        to = co_await all.lock(0, brief(10s)).acquire();
+    }(*s, held));
+    const bool succeeded = in_a_fork(s->io, [&] {
+        held = lease();
+        s.reset();
+        return true;
+    });
+    BOOST_TEST(succeeded);
+    run(s->io, [](lease& ours) -> task {
+        co_await ours.extend();
+        const release_outcome outcome = co_await ours.release();
+        BOOST_TEST(outcome == release_outcome::released);
+    }(held));
+    BOOST_TEST(s->locker().stats().nodes.at(0).connects == 1u);
+    s->finish();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -96,13 +96,37 @@ BOOST_AUTO_TEST_CASE(closes_when_the_last_lease_is_released)
 {
     acquire(1);
     const slot_id lease = granted();
+    store.deletions = 1;
     locker.close(now);
     BOOST_TEST(effects() == "must stop");
     locker.release(lease, 77, now);
-    BOOST_TEST(effects() == "gone, closed");
+    BOOST_TEST(effects() == "gone");
     store.end_release(1);
+    store.deletions = 0;
     locker.wake(now);
-    BOOST_TEST(effects() == "77 released");
+    BOOST_TEST(effects() == "77 released, closed");
+}
+
+// Nobody would end a release later.
+BOOST_AUTO_TEST_CASE(releases_without_an_answer_end_with_the_locker)
+{
+    acquire(1);
+    const slot_id lease = granted();
+    store.deletions = 1;
+    locker.release(lease, 77, now);
+    locker.close(now);
+    BOOST_TEST(effects() == "gone");
+    sleep_until(at(500ms));
+    BOOST_TEST(effects() == "77 unconfirmed, closed");
+    BOOST_TEST(locker.wake_at() == never);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_under_way_after_the_end)
+{
+    acquire(1);
+    locker.close(now);
+    BOOST_TEST(effects() == "1 ended: closed, closed");
+    BOOST_TEST(stats().asking == 0u);
 }
 
 // The locker waits for the confirmation of releases for a limited time: a dead node cannot keep a
