@@ -139,8 +139,9 @@ struct redlock_options {
 /// Safety never depends on the queue: a lease is always granted by a majority. Failures of the
 /// queue cost time only:
 /// - The turn of a client that is gone is skipped at once (not if another client subscribes to all
-///   channels: docs/operation.md), the turn of a frozen client after half a second. A client that freezes within a second after it has joined the queue may be given the
-///   lease of another one, and then keeps the resource until that ends, like any holder.
+///   channels: docs/operation.md), the turn of a frozen client after half a second. A client that
+///   freezes within a second after it has joined the queue may be given the lease of another one,
+///   and then keeps the resource until that ends, like any holder.
 /// - A lost message or a lost queue is noticed within a second or two, because each waiting client
 ///   asks again once a second.
 /// - A release by a client without the queue, or by one that could not reach the queue node, is
