@@ -237,6 +237,8 @@ BOOST_AUTO_TEST_CASE(row_38_a_forked_child_destroys_everything)
         s->io.notify_fork(asio::io_context::fork_prepare);
         s->io.notify_fork(asio::io_context::fork_child); // as in a child of the child
         held = lease();
+        s->io.restart();
+        s->io.poll(); // no handler is left that keeps anything alive
         s.reset();
         return true;
     });
