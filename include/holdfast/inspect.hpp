@@ -121,11 +121,11 @@ struct forced_release {
     /// Whose lock it was. Empty if there was no owner.
     std::optional<lock_owner> owner;
     /// At how many nodes this call has deleted the key, or handed it to the next. A holder that is
-    /// told deletes its other keys itself. 0 with an owner: the lock has changed hands meanwhile,
-    /// and the new holder keeps it.
+    /// told deletes its other keys itself. 0 with an owner: it had lost the lock meanwhile, to
+    /// another holder in most cases, and nothing was taken.
     std::size_t deleted = 0;
     /// A connection of the holder has received the message. False if it is not certain that `owner`
-    /// still was the holder: see `lock_owner::client_confirmed`; and if the lock has changed hands.
+    /// still was the holder: see `lock_owner::client_confirmed`; and if `deleted` is 0.
     bool told = false;
 };
 

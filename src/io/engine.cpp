@@ -276,7 +276,7 @@ void engine::leave_to_parent() noexcept
 
 void engine::abandon() noexcept
 {
-    performer::orphans orphans; // see above
+    performer::orphans orphans; // destroyed without the mutex, as in leave_to_parent()
     {
         const std::lock_guard lock(mutex_);
         is_registered_ = false;

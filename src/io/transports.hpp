@@ -28,6 +28,7 @@ public:
     // known for `now`, it is found out by a handler of the executor. At most `longest_lag` before
     // `now`.
     core::time_point heard_until(core::time_point now);
+    // In a child process: see transport::leave_socket().
     void leave_sockets() noexcept;
     // Closes and destroys all.
     void clear() noexcept;

@@ -81,7 +81,7 @@ struct locker_world {
     std::set<slot_id> known_leases;                        // all leases ever acquired
     std::map<slot_id, core::time_point> let_go_at;         // when holders released or dropped them
     std::set<std::uint64_t> releases;                      // releases without an outcome yet
-    std::map<core::claim_id, core::time_point> granted_at; // if later than the request
+    std::map<core::claim_id, core::time_point> granted_at; // if not at the request; later by pauses
     bool closing = false, closed = false;
 
     void note()
