@@ -28,9 +28,6 @@ struct store_info {
     std::string name{};
     holdfast::guarantee promise = holdfast::guarantee::unspecified;
     duration longest_ttl = duration::max(); // no claim may have a longer one
-    // The store renews granted claims by itself, as a session does. Then renew() is called for
-    // extend() only, with `again`.
-    bool renews_itself = false;
 };
 
 // The interface between the locker core and a store of locks. Pure: no I/O, no clock, no thread.

@@ -7,15 +7,12 @@ namespace holdfast::core {
 using stage = claim_slot::stage;
 using phase = lease_keeper::phase;
 
-void held_leases::begin(
-    slot_id lease, const validity& granted, duration patience, bool renews, time_point now)
+void held_leases::begin(slot_id lease, const validity& granted, duration patience, time_point now)
 {
     claim_slot& s = slots_[lease];
     s.now = stage::held;
     s.since = now;
-    lease_params kept = s.terms;
-    kept.renews = kept.renews && renews;
-    s.keeper = lease_keeper(kept, granted, now, patience);
+    s.keeper = lease_keeper(s.terms, granted, now, patience);
     ++count_;
     arm(lease, s);
 }

@@ -15,10 +15,8 @@ class held_leases {
 public:
     explicit held_leases(claim_slots& slots) noexcept : slots_(slots) {}
 
-    // A claim becomes a lease. `patience`: how long the answers to a renewal may take. `renews`:
-    // false if the backend renews it by itself.
-    void begin(
-        slot_id lease, const validity& granted, duration patience, bool renews, time_point now);
+    // A claim becomes a lease. `patience`: how long the answers to a renewal may take.
+    void begin(slot_id lease, const validity& granted, duration patience, time_point now);
 
     // What is due now, in this order. Nothing if the lease is not held.
     struct due {

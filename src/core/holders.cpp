@@ -31,8 +31,7 @@ void holders::install(
 {
     claim_slot& s = slots_[lease];
     s.told = now;
-    leases_.begin(
-        lease, granted, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
+    leases_.begin(lease, granted, backend_.patience(s.terms.ttl), now);
     report_.waited(now - queues_.first_of(s.queue)->began);
     const std::uint64_t wait = queues_.take_first(s.queue, lease);
     report_.acquired(wait, lease, fence);
@@ -283,7 +282,7 @@ bool holders::linger(slot_id lease, time_point now)
         s.keeper.where() != lease_keeper::phase::kept || !backend_.can_transfer(s.claim))
         return false;
     take_from_holder(lease);
-    lingering_.begin(lease, backend_.patience(s.terms.ttl), !backend_.about().renews_itself, now);
+    lingering_.begin(lease, backend_.patience(s.terms.ttl), now);
     if (!backend_.queue().reports_waiters(s.claim))
         backend_.queue().report_waiters(s.claim, now);
     return true;

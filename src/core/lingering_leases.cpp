@@ -21,14 +21,13 @@ time_point next_wake(const claim_slot& lease) noexcept
 
 // The keeper of a lease in use does the rest. A wait needs the guard time before the end of the
 // lease.
-void lingering_leases::begin(slot_id lease, duration patience, bool renews, time_point now)
+void lingering_leases::begin(slot_id lease, duration patience, time_point now)
 {
     claim_slot& s = slots_[lease];
     s.now = claim_slot::stage::lingering;
     s.since = now;
     lease_params kept = s.terms;
     kept.max_hold = std::chrono::milliseconds::max();
-    kept.renews = kept.renews && renews;
     s.keeper = lease_keeper(kept, s.keeper.granted(), now, patience);
     ++count_;
     wakes_.set(slot_index(lease), next_wake(s));

@@ -15,8 +15,8 @@ class lingering_leases {
 public:
     explicit lingering_leases(claim_slots& slots) noexcept : slots_(slots) {}
 
-    // A lease whose holder is done lingers from now on. `patience`, `renews`: as for held_leases.
-    void begin(slot_id lease, duration patience, bool renews, time_point now);
+    // A lease whose holder is done lingers from now on. `patience`: as for held_leases.
+    void begin(slot_id lease, duration patience, time_point now);
 
     // What is due now. Precondition: it lingers.
     struct due {

@@ -26,8 +26,8 @@ struct leases_fixture {
     {
         const slot_id id = slots.take();
         slots[id] = claim_slot{};
-        slots[id].terms = {.ttl = 9s, .guard = 1s, .max_hold = forever};
-        leases.begin(id, granted(start), patience, renews, start);
+        slots[id].terms = {.ttl = 9s, .guard = 1s, .max_hold = forever, .renews = renews};
+        leases.begin(id, granted(start), patience, start);
         return id;
     }
     static validity granted(time_point asked)
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_is_confirmed_counts_once)
     BOOST_TEST((leases.must_stop(id) == errc{}));
 }
 
-BOOST_AUTO_TEST_CASE(a_backend_that_renews_by_itself_is_not_asked)
+BOOST_AUTO_TEST_CASE(a_lease_with_manual_renewal_is_not_renewed)
 {
     begin(false);
     BOOST_TEST((leases.wake_at() == at(8s)));

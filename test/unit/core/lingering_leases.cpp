@@ -30,7 +30,7 @@ struct lingering_fixture {
             .ttl = 9s, .guard = 1s, .max_hold = 2s, .linger_ms = linger_ms, .renews = renews};
         slots[id].keeper = lease_keeper(slots[id].terms, granted(start), start, patience);
         slots[id].keeper.end(); // for its holder
-        leases.begin(id, patience, true, now);
+        leases.begin(id, patience, now);
         return id;
     }
     static validity granted(time_point asked)

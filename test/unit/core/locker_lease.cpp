@@ -118,23 +118,6 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_extends_the_lease)
     BOOST_TEST(now > confirmed + 2900ms);
 }
 
-// A session keeps its leases by itself. Only extend() asks it.
-BOOST_AUTO_TEST_CASE(a_backend_that_renews_by_itself_is_not_asked)
-{
-    store.info.renews_itself = true;
-    const slot_id lease = lease_of("A");
-    sleep_until(at(5s));
-    BOOST_TEST(calls() == "");
-    store.confirm(1, now + 9s);
-    locker.wake(now);
-    BOOST_TEST(locker.leases().valid_until(lease) == at(14s));
-    BOOST_TEST((locker.extend(lease, now) == errc{}));
-    BOOST_TEST(calls() == "renew again A");
-    sleep_until(at(13s));
-    BOOST_TEST(calls() == "");
-    BOOST_TEST(effects() == "extended: unreachable");
-}
-
 // Without an answer the work is told to stop a guard time before the end. At the end the lease is
 // lost and given back, and an attempt is made for the next waiter.
 BOOST_AUTO_TEST_CASE(silence_ends_a_lease)
