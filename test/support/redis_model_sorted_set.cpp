@@ -129,18 +129,25 @@ std::vector<sorted_set::member> sorted_set::range(std::size_t first, std::size_t
 
 bool sorted_set::raise_numbered(double score, std::size_t count)
 {
-    if (empty() && count > most_in_small) {
+    if (size_ < count && count > most_in_small) { // so some are new
         thread_local std::map<std::size_t, sorted_set> made;
         sorted_set& whole = made[count];
         for (std::size_t i = whole.size_; i < count; ++i)
             whole.put(lowest, std::to_string(i), {});
+        whole.numbered_ = count;
+        const std::vector<member> before = all();
         *this = whole;
-        numbered_ = count;
+        least_ = score;
+        for (const auto& [old, name] : before)
+            put(old, name, {.gt = true});
+        return true;
     }
     if (numbered_ != count || count == 0) {
         std::size_t changed = 0;
         for (std::size_t i = 0; i < count; ++i)
             changed += put(score, std::to_string(i), {.gt = true}) == outcome::same ? 0u : 1u;
+        if (is_large() && size_ == count)
+            numbered_ = count;
         return changed != 0;
     }
     if (least_ >= score || lowest_score() >= score)

@@ -162,18 +162,19 @@ void referee::given_up(std::uint64_t id)
 // By true time alone: clocks do not matter, nor which leases are over.
 void referee::check_token(const lease_params& lease)
 {
-    const std::string holder = holder_name(lease.process);
     if (lease.token.has_value() != given_.fenced)
-        fail(property::tokens, holder + (given_.fenced ? " got no token" : " got a token"));
+        fail(property::tokens,
+            holder_name(lease.process) + (given_.fenced ? " got no token" : " got a token"));
     if (!lease.token)
         return;
-    std::vector<token>& all = tokens_[lease.resource];
+    auto& [all, numbers] = tokens_[lease.resource];
     const property broken = given_.nodes_forget ? property::data_loss : property::tokens;
-    const std::string grant =
-        " got token " + std::to_string(*lease.token) + " of " + lease.resource;
-    if (std::any_of(all.begin(), all.end(),
-            [&](const token& other) { return other.number == *lease.token; }))
-        fail(broken, holder + grant + ", which another lease had already");
+    const auto complain = [&](const std::string& what) {
+        fail(broken, holder_name(lease.process) + " got token " + std::to_string(*lease.token) +
+                         " of " + lease.resource + what);
+    };
+    if (!numbers.insert(*lease.token).second)
+        complain(", which another lease had already");
     // A token that was granted before the process asked for this lease must be smaller. Where nodes
     // lose keys too early: one that was granted before the nodes were asked. The process may have
     // asked them for another of its waiters, or another process may have asked them and given its
@@ -191,8 +192,8 @@ void referee::check_token(const lease_params& lease)
     const auto begun = std::partition_point(
         all.begin(), all.end(), [&](const token& t) { return t.given < asked; });
     if (begun != all.begin() && std::prev(begun)->largest >= *lease.token)
-        fail(broken, holder + grant + ", although " + std::to_string(std::prev(begun)->largest) +
-                         " had been granted before it asked");
+        complain(", although " + std::to_string(std::prev(begun)->largest) +
+                 " had been granted before it asked");
     const std::uint64_t before = all.empty() ? 0 : all.back().largest;
     all.push_back({*lease.token, std::max(before, *lease.token), time_.now(), asked});
 }

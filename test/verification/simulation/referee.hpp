@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace holdfast::simulation {
@@ -148,6 +149,11 @@ private:
         nanoseconds asked{}; // when nodes were asked for it, or for an earlier token of its ballot
     };
 
+    struct granted_tokens {
+        std::vector<token> all{}; // in the order of the grants
+        std::unordered_set<std::uint64_t> numbers{};
+    };
+
     // A lease that ended before `min_hold` was over: the resource rests from then on.
     struct resting {
         std::string resource;
@@ -172,7 +178,7 @@ private:
     std::vector<resting> rests_;
     std::map<std::size_t, nanoseconds> excused_until_, late_by_;
     std::map<std::string, protected_register> registers_;
-    std::map<std::string, std::vector<token>> tokens_; // in the order of the grants
+    std::map<std::string, granted_tokens> tokens_;
     std::uint64_t refused_writes_ = 0;
     std::map<std::pair<std::size_t, std::string>, seen_key> keys_;
     std::set<std::string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -19,7 +20,13 @@ public:
 
     void at(nanoseconds when, std::function<void()> action)
     {
-        plans_.push_back({std::max(when, now_), ++number_, std::move(action)});
+        if (free_.empty()) {
+            free_.push_back(actions_.size());
+            actions_.emplace_back();
+        }
+        actions_[free_.back()] = std::move(action);
+        plans_.push_back({std::max(when, now_), ++number_, free_.back()});
+        free_.pop_back();
         std::push_heap(plans_.begin(), plans_.end(), later);
     }
 
@@ -34,10 +41,12 @@ public:
     {
         while (!plans_.empty() && plans_.front().when < end && !enough()) {
             std::pop_heap(plans_.begin(), plans_.end(), later);
-            plan next = std::move(plans_.back());
+            const plan next = plans_.back();
             plans_.pop_back();
             now_ = next.when;
-            next.action();
+            const std::function<void()> action = std::move(actions_[next.action]);
+            free_.push_back(next.action);
+            action();
         }
         if (!enough())
             now_ = std::max(now_, end);
@@ -49,7 +58,7 @@ private:
     struct plan {
         nanoseconds when{};
         std::uint64_t number = 0;
-        std::function<void()> action;
+        std::size_t action = 0; // index
     };
 
     static bool later(const plan& a, const plan& b) noexcept
@@ -58,6 +67,8 @@ private:
     }
 
     std::vector<plan> plans_; // a heap
+    std::vector<std::function<void()>> actions_;
+    std::vector<std::size_t> free_; // places in actions_
     nanoseconds now_{0};
     std::uint64_t number_ = 0;
 };
