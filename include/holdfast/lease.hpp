@@ -20,8 +20,9 @@ namespace holdfast {
 namespace io {
 class engine;
 class performer;
-struct lock_terms;
 } // namespace io
+
+class resource;
 
 /// Proof that a resource was granted to this holder for a limited time.
 ///
@@ -166,7 +167,8 @@ private:
     using release_handler = detail::any_handler<void(error_code, release_outcome)>;
 
     lease(std::shared_ptr<io::engine> engine, std::uint64_t id,
-        std::shared_ptr<const io::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept;
+        std::shared_ptr<const holdfast::resource> what,
+        std::optional<std::uint64_t> fence) noexcept;
 
     void drop() noexcept;
     HOLDFAST_EXPORT static void start_lost(
@@ -177,7 +179,7 @@ private:
         std::shared_ptr<io::engine>, std::uint64_t, release_handler&&);
 
     std::shared_ptr<io::engine> engine_;
-    std::shared_ptr<const io::lock_terms> terms_;
+    std::shared_ptr<const holdfast::resource> what_;
     std::optional<std::uint64_t> fence_;
     std::uint64_t id_ = 0;
 };

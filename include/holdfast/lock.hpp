@@ -26,8 +26,9 @@ namespace holdfast {
 class election;
 
 namespace io {
+struct lock_terms;
 struct recipe_access;
-}
+} // namespace io
 
 /// The name of a resource and the options for locking it.
 ///

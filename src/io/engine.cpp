@@ -53,14 +53,14 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
         return refuse(op, errc::closed);
-    op->set_result(lease(shared_from_this(), 0, terms, std::nullopt));
+    op->set_result(lease(shared_from_this(), 0, terms->what, std::nullopt));
     operation& added = *op;
     const core::slot_id id = performer_.operations().add(std::move(op));
     if (span != nullptr)
         performer_.told().begin(id, std::move(span));
     const core::time_point now = io::now();
     wait = std::max(once ? terms->options.wait : wait, std::chrono::milliseconds(0));
-    added.about = performer_.core().acquire(id, terms->what.name(), terms->lease, wait, once, now);
+    added.about = performer_.core().acquire(id, terms->what->name(), terms->lease, wait, once, now);
     attach_cancellation(added);
     performer_.after_call(now);
 }

@@ -24,9 +24,9 @@
 
 namespace holdfast::io {
 
-// The contents of a `lock`, with the terms computed once.
+// The contents of a `lock`, with the terms computed once. A lease keeps the name only.
 struct lock_terms {
-    holdfast::resource what;
+    std::shared_ptr<const holdfast::resource> what; // not null
     lock_options options;
     core::lease_params lease;
 };

@@ -136,13 +136,14 @@ lock::lock(locker& owner, holdfast::resource what, lock_options options)
 
 lock::lock(locker& owner, holdfast::resource what, lock_options options, for_recipe)
     : engine_(owner.engine_),
-      terms_(std::make_shared<const io::lock_terms>(io::lock_terms{
-          std::move(what), checked(options), checked(core::terms_of(options), *engine_)}))
+      terms_(std::make_shared<const io::lock_terms>(
+          io::lock_terms{std::make_shared<const holdfast::resource>(std::move(what)),
+              checked(options), checked(core::terms_of(options), *engine_)}))
 {}
 
 const std::string& lock::resource() const noexcept
 {
-    return terms_->what.name();
+    return terms_->what->name();
 }
 
 const lock_options& lock::options() const noexcept
@@ -152,7 +153,7 @@ const lock_options& lock::options() const noexcept
 
 std::string lock::explain(const error_code& why) const
 {
-    return engine_->explain(terms_->what.name(), why);
+    return engine_->explain(terms_->what->name(), why);
 }
 
 asio::any_io_executor lock::get_executor() const noexcept
@@ -162,7 +163,7 @@ asio::any_io_executor lock::get_executor() const noexcept
 
 std::shared_ptr<trace_span> lock::begin_span() const
 {
-    return engine_->begin_span(terms_->what.name());
+    return engine_->begin_span(terms_->what->name());
 }
 
 void lock::start_acquire(std::shared_ptr<io::engine> engine,
@@ -170,21 +171,21 @@ void lock::start_acquire(std::shared_ptr<io::engine> engine,
     std::shared_ptr<trace_span> span, acquire_handler&& handler)
 {
     if (how != mode::hold)
-        span = engine->begin_span(terms->what.name());
+        span = engine->begin_span(terms->what->name());
     engine->acquire(std::move(terms), wait, how == mode::once, std::move(span), std::move(handler));
 }
 
 lease::lease(std::shared_ptr<io::engine> engine, std::uint64_t id,
-    std::shared_ptr<const io::lock_terms> terms, std::optional<std::uint64_t> fence) noexcept
+    std::shared_ptr<const holdfast::resource> what, std::optional<std::uint64_t> fence) noexcept
     : engine_(std::move(engine)),
-      terms_(std::move(terms)),
+      what_(std::move(what)),
       fence_(fence),
       id_(id)
 {}
 
 lease::lease(lease&& other) noexcept
     : engine_(std::move(other.engine_)),
-      terms_(std::move(other.terms_)),
+      what_(std::move(other.what_)),
       fence_(std::exchange(other.fence_, std::nullopt)),
       id_(std::exchange(other.id_, 0))
 {}
@@ -194,7 +195,7 @@ lease& lease::operator=(lease&& other) noexcept
     if (this != &other) {
         drop();
         engine_ = std::move(other.engine_);
-        terms_ = std::move(other.terms_);
+        what_ = std::move(other.what_);
         fence_ = std::exchange(other.fence_, std::nullopt);
         id_ = std::exchange(other.id_, 0);
     }
@@ -237,7 +238,7 @@ std::chrono::steady_clock::time_point lease::valid_until() const noexcept
 const std::string& lease::resource() const noexcept
 {
     static const std::string none;
-    return terms_ ? terms_->what.name() : none;
+    return what_ ? what_->name() : none;
 }
 
 void lease::start_lost(

@@ -3,6 +3,8 @@
 
 #include <boost/asio/detached.hpp>
 
+#include <malloc.h>
+
 #include <cstddef>
 #include <map>
 #include <string>
@@ -83,6 +85,33 @@ BOOST_AUTO_TEST_CASE(all_are_granted_and_other_leases_are_kept)
     kept.held.clear();
     s.finish();
     BOOST_TEST(c.empty_within(0s));
+}
+
+double allocated_bytes()
+{
+    const auto heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd);
+}
+
+// The lock objects are gone. Sanitizers have an allocator of their own, which tells nothing here.
+BOOST_AUTO_TEST_CASE(a_lease_takes_at_most_a_kilobyte)
+{
+    cluster c(5);
+    scene s(redlock(endpoints(c.nodes)));
+    leases_of_many all;
+    constexpr std::size_t at_once = 100;
+    const auto acquire_some = [&] {
+        all.acquire(s, std::to_string(all.held.size()) + '-', at_once, {});
+    };
+    acquire_some();
+    const double before = allocated_bytes();
+    while (all.held.size() < crowd)
+        acquire_some();
+    const double each = (allocated_bytes() - before) / static_cast<double>(crowd - at_once);
+    BOOST_TEST_MESSAGE(each << " bytes for each lease");
+    BOOST_TEST(each <= 1024);
+    all.held.clear();
+    s.finish();
 }
 
 // There is no time limit while nodes confirm releases.
