@@ -29,7 +29,7 @@ STORES = (etcd, postgresql, zookeeper, mariadb)
 
 
 class Plan:
-    """The amount of work: about twenty minutes, or about five with --quick."""
+    """The amount of work: fewer and shorter runs with --quick."""
 
     def __init__(self, arguments):
         quick = arguments.quick
@@ -106,7 +106,7 @@ def parse():
     parser.add_argument("--out", type=Path, required=True, help="the folder for the figures")
     parser.add_argument("--modules", type=Path, help="node_modules with redlock and ioredis")
     parser.add_argument("--quick", action="store_true",
-                        help="about five minutes instead of twenty")
+                        help="fewer and shorter runs, with more noise")
     parser.add_argument("--rows", type=row_numbers, metavar="N,...",
                         help="only these rows and their plots")
     parser.add_argument("--no-plots", action="store_true", help="only the tables")

@@ -53,7 +53,7 @@ def rows_1_to_3(plan):
     def ratio(results, figure, name=wire.name):
         return ratios(of(results, "holdfast", figure), of(results, name, figure))
 
-    first = [Measure("locks/s, ratio to the wire limit", ratio(several, "rate"), ">=", 0.8,
+    first = [Measure("locks/s, ratio to the wire limit", ratio(several, "rate"), ">=", 0.95,
                      absolute=beside(several, wire.name, "rate", "locks/s"))]
     if "node-redlock" in several:
         first.append(Measure("locks/s, ratio to node-redlock",
@@ -61,9 +61,9 @@ def rows_1_to_3(plan):
                              ">=", 10,
                              absolute=beside(several, "node-redlock", "rate", "locks/s")))
     second = Measure("median latency, ratio to the wire limit", ratio(one, "cycle_us_p50"), "<=",
-                     1.15, absolute=beside(one, wire.name, "cycle_us_p50", "us"))
+                     1.12, absolute=beside(one, wire.name, "cycle_us_p50", "us"))
     third = Measure("CPU of the client, ratio to the wire limit", ratio(several, "cpu_us"), "<=",
-                    2.5, absolute=beside(several, wire.name, "cpu_us", "us"))
+                    2.3, absolute=beside(several, wire.name, "cpu_us", "us"))
     return [Row(1, "256 coroutines, distinct resources, acquire + release", first),
             Row(2, "one coroutine, acquire + release", [second]),
             Row(3, "CPU of the client per acquire + release, 256 coroutines", [third]),
