@@ -309,7 +309,7 @@ void holders::give_back(slot_id lease, time_point now)
     const claim_slot& s = slots_[lease];
     take_from_holder(lease);
     const wait* const next = queues_.first_of(s.queue);
-    if (next != nullptr && queues_.at(s.queue).turns.is_over(next->terms, now))
+    if (next != nullptr && queues_.at(s.queue).turns.is_window_due(polling_of(next->terms), now))
         backend_.queue().leave_open(s.claim);
     backend_.release(s.claim, now);
     waits_.end_turn(s.queue, now);

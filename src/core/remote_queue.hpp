@@ -25,8 +25,8 @@ public:
     // Whether `remote_waiters` is still to come if others wait.
     virtual bool reports_waiters(claim_id) const noexcept { return false; }
 
-    // To be called before the release of a granted claim. The turns have lasted so long that
-    // polling clients are due a window.
+    // To be called before the release of a granted claim. The turns have followed each other
+    // without a pause for so long that polling clients are due a window.
     virtual void leave_open(claim_id) {}
 
 protected:

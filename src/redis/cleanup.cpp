@@ -116,7 +116,7 @@ void cleanup::send_leave(claim_id id, std::size_t node, time_point now)
 bool cleanup::opens_window(const claim& c, time_point now)
 {
     if (!dialect_.has_polling_clients() ||
-        !hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now))
+        !hints_.windows.is_due(c.hash, c.params.polling, c.window_due, now))
         return false;
     hints_.contention.note(c.hash, now);
     return true;

@@ -21,7 +21,7 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
     reported = core::long_ago;
     stage = claim_stage::asking;
     late.reset();
-    ends_turns = taken_away = false;
+    window_due = taken_away = false;
     look = {};
 }
 

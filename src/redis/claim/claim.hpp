@@ -137,7 +137,7 @@ public:
     core::time_point reported = core::long_ago;    // the validity that was reported to the locker
     claim_stage stage = claim_stage::asking;       // written only by life_cycle
     std::bitset<max_nodes> late; // nodes to which requests that decide this stage were sent late
-    bool ends_turns = false;     // its release ends the turns of this process: their time is up
+    bool window_due = false;     // for polling clients, by the turns of this process
     bool taken_away = false;     // by an operator: others may have it
     waiter_look look;
 

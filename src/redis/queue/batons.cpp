@@ -62,7 +62,7 @@ passing batons::begin(claim_id id, time_point now)
         c.queue.ticket->strayed || c.queue.ticket->answered_in > slowest_answer ||
         now - c.queue.ticket->entered > longest_stay ||
         (dialect_.has_polling_clients() &&
-            hints_.windows.is_due(c.hash, c.params.polling, c.ends_turns, now)))
+            hints_.windows.is_due(c.hash, c.params.polling, c.window_due, now)))
         return passing::no;
     if (!is_settled(c) && now < hasty_until_)
         return passing::no;

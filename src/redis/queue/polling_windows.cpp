@@ -45,19 +45,19 @@ void polling_windows::note_free(std::uint64_t resource_hash) noexcept
 }
 
 bool polling_windows::is_due(std::uint64_t resource_hash, const core::polling_params& terms,
-    bool after_turns, time_point now) const noexcept
+    bool by_turns, time_point now) const noexcept
 {
     if (terms.window_ms == 0)
         return false;
     const auto found = known_.find(resource_hash);
     if (found == known_.end())
-        return after_turns;
+        return by_turns;
     const memory& m = found->second;
     if (now < m.ask_at)
         return false;
     const bool contended = m.contended_since && now - *m.contended_since >= terms.period() &&
                            !(m.was_free && now - m.contended_last >= longest_gap);
-    return after_turns || contended;
+    return by_turns || contended;
 }
 
 void polling_windows::opened(

@@ -22,9 +22,9 @@ public:
     // It was free, or had no waiters when we released it.
     void note_free(std::uint64_t resource_hash) noexcept;
 
-    // Whether to ask for a window when we release it now. `after_turns`: the waiters of this
-    // process have transferred it among themselves for as long as they may.
-    bool is_due(std::uint64_t resource_hash, const core::polling_params& terms, bool after_turns,
+    // Whether to ask for a window when we release it now. `by_turns`: the waiters of this
+    // process have transferred it among themselves for a whole period.
+    bool is_due(std::uint64_t resource_hash, const core::polling_params& terms, bool by_turns,
         core::time_point now) const noexcept;
 
     // The answer of the queue node to that request.

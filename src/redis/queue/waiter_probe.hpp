@@ -28,7 +28,7 @@ public:
     bool is_probing(core::claim_id id) const noexcept override;
     void report_waiters(core::claim_id id, core::time_point now) override { notices_.ask(id, now); }
     bool reports_waiters(core::claim_id id) const noexcept override { return notices_.is_set(id); }
-    void leave_open(core::claim_id id) override { claims_[id].ends_turns = true; }
+    void leave_open(core::claim_id id) override { claims_[id].window_due = true; }
 
     waiter_notices& notices() noexcept { return notices_; }
 

@@ -96,11 +96,33 @@ BOOST_AUTO_TEST_CASE(the_period_restarts_when_another_client_has_the_resource)
     BOOST_TEST((pause_after_a_turn() == 200ms));
 }
 
-// A backend with a queue is told that the turns are over, and decides about the window: another
-// process may have opened one already.
-BOOST_AUTO_TEST_CASE(a_backend_with_a_queue_is_told_that_turns_are_over)
+// Polling clients find it free in the pauses.
+BOOST_AUTO_TEST_CASE(no_window_where_the_resource_has_pauses)
 {
     store.has_queue = true;
+    for (std::uint64_t tag = 101; tag < 105; tag += 2) {
+        acquire(tag, "B", holdfast::forever);
+        acquire(tag + 1, "B", holdfast::forever);
+        slot_id lease = granted();
+        calls();
+        pass(2600ms); // longer than the turns of one process
+        locker.drop(lease, now);
+        BOOST_TEST(calls() == "release B, attempt in queue B");
+        locker.drop(granted(), now);
+        BOOST_TEST(calls() == "release B");
+        pass(8s);
+    }
+}
+
+// A backend with a queue is told that a window is due, and decides about it: another process may
+// have opened one already.
+BOOST_AUTO_TEST_CASE(a_backend_with_a_queue_is_told_that_a_window_is_due)
+{
+    store.has_queue = true;
+    for (int i = 0; i < 2; ++i) {
+        BOOST_TEST((pause_after_a_turn() == 0ms));
+        BOOST_TEST(calls() == "release A, attempt in queue A");
+    }
     BOOST_TEST((pause_after_a_turn() == 0ms));
     BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
     const slot_id lease = granted();
