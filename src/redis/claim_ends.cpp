@@ -162,6 +162,7 @@ void claim_ends::clean(claim_id id, time_point now)
     claim& c = claims_[id];
     parts_.rounds.give_up(id);
     parts_.queue.stop_waiting(c);
+    parts_.probe.notices().stop(id, now);
     parts_.deletions.ask(id, c.stage == stage::releasing, now);
     if (c.stage == stage::cleaning) {
         claims_.wake_at(id, std::max(now, c.keys.gone_at()));

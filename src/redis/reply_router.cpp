@@ -209,6 +209,7 @@ void reply_router::on_sent_late(std::size_t node, const request& r, time_point n
     case request_kind::largest:
     case request_kind::owner:
     case request_kind::notice:
+    case request_kind::untrack:
         return; // stores nothing on the node
     default:
         if (is_for_people(r.kind))

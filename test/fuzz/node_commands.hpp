@@ -239,6 +239,11 @@ inline std::string node::execute(core::time_point now)
         return pass_on(text, now);
     if (calls(text, redis::join_script))
         return join(text);
+    if (calls(text, redis::untrack_script)) {
+        if (queues[resource_of(text[3])].empty())
+            changed(text[3]);
+        return "_\r\n";
+    }
     if (calls(text, redis::owner_script)) {
         const auto held = keys.find(text[3]);
         return held != keys.end() ? blob(held->second.token.substr(0, token_length)) : "_\r\n";

@@ -115,8 +115,8 @@ struct redlock_wires : redlock_leases {
         const words& text = c.text;
         if (calls(text, redis::join_script))
             return on_join(at, c);
-        if (calls(text, redis::owner_script))
-            return; // it is read-only
+        if (calls(text, redis::owner_script) || calls(text, redis::untrack_script))
+            return; // it changes nothing for good
         if (calls(text, redis::renew_script))
             return on_renewal(at, c);
         if (calls(text, redis::baton_script))
@@ -252,7 +252,7 @@ struct redlock_wires : redlock_leases {
         const words& text = c.text;
         const bool sure = nodes[at].sure;
         const resp::value& v = answer.front();
-        if (calls(text, redis::owner_script))
+        if (calls(text, redis::owner_script) || calls(text, redis::untrack_script))
             return;
         if (calls(text, redis::baton_script))
             return on_give_answered(at, c, answer);

@@ -122,7 +122,7 @@ inline const redis::script& script_of(const words& command)
 {
     static constexpr const redis::script* ours[] = {&redis::release_script, &redis::renew_script,
         &redis::pass_on_script, &redis::baton_script, &redis::enqueue_script, &redis::join_script,
-        &redis::owner_script};
+        &redis::owner_script, &redis::untrack_script};
     const std::string& named = command.front() == "SCRIPT" ? command.back() : command[1];
     for (const redis::script* const s : ours) {
         if (named == (command.front() == "EVALSHA" ? s->digest : s->text))

@@ -12,6 +12,7 @@
 #include <deque>
 #include <future>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -120,6 +121,36 @@ task connect_all(holdfast::locker& locker, std::uint64_t times)
         co_await pause(1ms);
     }
     BOOST_FAIL("a node did not connect");
+}
+
+std::size_t tracked_names(cluster& c)
+{
+    constexpr std::string_view field = "tracking_total_keys:";
+    std::size_t all = 0;
+    for (redis_server& node : c.nodes) {
+        const std::string info = node.command({"INFO", "stats"});
+        all += std::stoul(info.substr(info.find(field) + field.size()));
+    }
+    return all;
+}
+
+task use_many_names(scene& s, cluster& c)
+{
+    constexpr std::size_t names = 100;
+    co_await connect_all(s.locker(), 1);
+    for (std::size_t i = 0; i < names; ++i)
+        co_await use(holdfast::lock(s.locker(), "name:" + std::to_string(i), sticky()));
+    BOOST_TEST(tracked_names(c) >= names - 1); // the last request is perhaps not sent yet
+}
+
+// The nodes would keep each name in their memory, even without a client.
+BOOST_AUTO_TEST_CASE(names_that_lingered_once_cost_the_nodes_nothing)
+{
+    cluster c(3);
+    scene s(c.store());
+    run(s.io, use_many_names(s, c));
+    s.finish();
+    BOOST_TEST(tracked_names(c) == 0u);
 }
 
 // What the nodes were to tell ends with the connections.

@@ -27,6 +27,7 @@ std::string name_of_script(std::string_view text)
            : is(redis::baton_script)   ? "GIVE"
            : is(redis::join_script)    ? "JOIN"
            : is(redis::owner_script)   ? "OWNER"
+           : is(redis::untrack_script) ? "UNTRACK"
                                        : "RENEW";
 }
 

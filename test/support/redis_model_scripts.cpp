@@ -37,7 +37,7 @@ void redis_model::interpreter::learn_known()
 {
     for (const redis::script& s :
         {redis::release_script, redis::renew_script, redis::pass_on_script, redis::enqueue_script,
-            redis::join_script, redis::owner_script, redis::baton_script})
+            redis::join_script, redis::owner_script, redis::baton_script, redis::untrack_script})
         learn(s.text, s.digest);
     learn(redis::open_script.text, redis::open_script.digest,
         with_registers_at_once(redis::open_script.text));

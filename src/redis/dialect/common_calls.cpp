@@ -175,6 +175,15 @@ std::string_view common_calls::has_queue(const claim& c)
     return command_;
 }
 
+// Rare, so that no connection loads it.
+std::string_view common_calls::untrack_queue(const claim& c)
+{
+    command_.clear();
+    begin_script(command_, untrack_script, true, 1, 0);
+    resp::append_blob(command_, names_.queue_of(c.lock));
+    return command_;
+}
+
 std::string_view common_calls::owner(const claim& c)
 {
     command_.clear();

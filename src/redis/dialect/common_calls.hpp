@@ -46,6 +46,7 @@ public:
     std::string_view leave(const claim& c, std::string_view place);
     std::string_view first_of_queue(const claim& c);
     std::string_view has_queue(const claim& c);
+    std::string_view untrack_queue(const claim& c);
     std::string_view queue_of(const claim& c) { return names_.queue_of(c.lock); }
 
 private:

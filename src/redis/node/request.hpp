@@ -30,6 +30,7 @@ enum class request_kind : std::uint8_t {
     owner,    // the owner of the lock
     track,    // asks for a push when the key of the next request changes
     tracked,
+    untrack,   // ends that for a queue in which nobody waits
     type,      // of the key
     time_left, // of the key
     open,      // makes a node ready for fenced mode, and asks for its state

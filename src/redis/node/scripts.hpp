@@ -155,4 +155,11 @@ inline constexpr script join_script{"local last=redis.call('zrange',KEYS[1],-1,-
                                     "return redis.call('pexpire',KEYS[1],ARGV[2])",
     "56ecf9529893c2ff42ef563d66df6291885a604a"};
 
+// KEYS[1]: a queue. A node that tracks a key does so until it changes, even if there is no such
+// key and no client is left to tell. So the key of an empty queue is made, and deleted at once.
+inline constexpr script untrack_script{
+    "if redis.call('exists',KEYS[1])==0 then "
+    "redis.call('zadd',KEYS[1],0,'') redis.call('zrem',KEYS[1],'') end",
+    "9215f545f0fd874f399b124602ab09478e4bf33a"};
+
 } // namespace holdfast::redis

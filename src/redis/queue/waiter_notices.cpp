@@ -88,6 +88,21 @@ void waiter_notices::on_ready(time_point now)
     }
 }
 
+// If nobody has waited, the node would track the queue for good. If the next claim is told about
+// it already, that one ends it.
+void waiter_notices::stop(claim_id id, time_point now)
+{
+    if (const auto found = set_.find(id); found != set_.end()) {
+        const notice& n = found->second;
+        const auto latest = by_queue_.find(n.queue);
+        if (!n.untracked && latest != by_queue_.end() && latest->second == id &&
+            nodes_.is_ready(n.node))
+            nodes_.send(n.node, calls_.untrack_queue(claims_[id]),
+                {.reference = id, .kind = request_kind::untrack, .sent = now});
+    }
+    forget(id);
+}
+
 std::optional<claim_id> waiter_notices::next_found() noexcept
 {
     while (!found_.empty()) {

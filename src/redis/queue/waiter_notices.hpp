@@ -51,6 +51,8 @@ public:
     // A claim for whose resource others wait, by what was found since; each once.
     std::optional<core::claim_id> next_found() noexcept;
 
+    // The claim is ending: no node has to tell it any more.
+    void stop(core::claim_id id, core::time_point now);
     // The claim has ended.
     void forget(core::claim_id id) noexcept
     {

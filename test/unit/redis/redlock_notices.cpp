@@ -180,6 +180,37 @@ BOOST_AUTO_TEST_CASE(a_claim_that_is_over_is_not_told)
     BOOST_TEST(!reports(first));
 }
 
+// A node tracks a name until its key changes, even if the client is gone: a name that is used once
+// would take memory for good.
+BOOST_AUTO_TEST_CASE(a_claim_that_is_over_is_not_tracked_any_more)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto tracked = [&] {
+        return nodes[queue_node].server.watched().size();
+    };
+    const auto first = acquire(7);
+    report(first);
+    BOOST_TEST(tracked() == 1u);
+    nodes[queue_node].commands();
+    core->release(first, now);
+    run();
+    BOOST_TEST(events() == "7 released");
+    BOOST_TEST(tracked() == 0u);
+    BOOST_TEST(nodes[queue_node].commands() == "UNTRACK by text, PASS A");
+    BOOST_TEST(nodes[queue_node].server.contents()[0].empty());
+
+    const auto second = acquire(8, 'y');
+    report(second);
+    BOOST_TEST(reports(second));
+    BOOST_TEST(tracked() == 1u);
+    others_join(queue_node);
+    BOOST_TEST(tracked() == 0u);
+    nodes[queue_node].commands();
+    core->release(second, now);
+    run();
+    BOOST_TEST(nodes[queue_node].commands().find("UNTRACK") == std::string::npos);
+}
+
 // The first claim ends when the second is told already.
 BOOST_AUTO_TEST_CASE(the_next_claim_is_told_in_its_place)
 {

@@ -16,7 +16,7 @@ using words = random_commands::words;
 // The last one is from the Redis manual.
 const redis::script scripts[] = {redis::release_script, redis::renew_script, redis::pass_on_script,
     redis::enqueue_script, redis::join_script, redis::owner_script, redis::open_script,
-    redis::baton_script,
+    redis::baton_script, redis::untrack_script,
     {"if redis.call(\"get\",KEYS[1]) == ARGV[1] then\n    return redis.call(\"del\",KEYS[1])\n"
      "else\n    return 0\nend",
         "647c65a442733a1aa440f99908d249d13b4d6c4a"}};

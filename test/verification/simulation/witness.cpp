@@ -45,7 +45,8 @@ void witness::before(test::redis_model::arguments command, const test::redis_mod
     is_set_ = name == "SET";
     passes_on_ =
         calls(redis::pass_on_script) || calls(redis::enqueue_script) || calls(redis::baton_script);
-    may_make_keys_ = !script || calls(redis::enqueue_script) || calls(redis::join_script);
+    may_make_keys_ = !script || calls(redis::enqueue_script) || calls(redis::join_script) ||
+                     calls(redis::untrack_script);
     if (name == "SET" && command.size() > 2) {
         set(command, model, wall);
     } else if (calls(redis::renew_script)) {
