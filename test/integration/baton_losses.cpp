@@ -6,7 +6,9 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace holdfast::test {
@@ -25,7 +27,34 @@ struct far_locker {
         options.node_timeout = 500ms;
         options.reconnect_min = 20ms;
         options.reconnect_max = 200ms;
-        self.emplace(s.io.get_executor(), redlock(nodes, options));
+        create = [&s, nodes, options, this] {
+            self.emplace(s.io.get_executor(), redlock(nodes, options));
+        };
+        create();
+    }
+
+    // Another locker takes its place. It has never lost a request.
+    asio::awaitable<void> restart()
+    {
+        co_await self->close(asio::use_awaitable);
+        create();
+    }
+
+    // A lease is not given as it is while a request about it is without an answer.
+    task have_all_answers()
+    {
+        const auto deadline = steady::now() + relay::in_time;
+        while (!all_answered()) {
+            BOOST_REQUIRE(steady::now() < deadline);
+            co_await pause(1ms);
+        }
+    }
+
+    bool all_answered() const
+    {
+        const locker_stats stats = self->stats();
+        return std::ranges::all_of(stats.nodes,
+            [](const node_stats& node) { return node.latency.count() == node.commands; });
     }
 
     // The connection to the node ends, and a new one has no faults.
@@ -37,12 +66,16 @@ struct far_locker {
 
     std::deque<fault_proxy> proxies;
     std::optional<holdfast::locker> self;
+    std::function<void()> create;
 };
 
 template <class Work>
 void play_far(Work work)
 {
     cluster c(3, relay::record_requests);
+    // A node that answers that it does not know a script would be asked again, but for the loss.
+    for (const redis::script& each : {redis::baton_script, redis::pass_on_script})
+        c.command({"SCRIPT", "LOAD", std::string(each.text)});
     play(c.store(), 2, [&](scene& s) -> task {
         far_locker far(s, c);
         co_await work(s, c, far);
@@ -123,10 +156,12 @@ task lose_the_answer(scene& s, cluster& c, far_locker& far)
     attempts tries;
     for (bool given = false; !given;) {
         tries.next();
+        co_await far.restart();
         co_await r.turn(r.lock(*far.self));
         call<lease> waiting;
         co_await r.wait(r.lock(0), waiting);
         co_await r.held.extend();
+        co_await far.have_all_answers();
         r.forget_requests();
         far.proxies.at(r.queue_node).set({.to_client = {.lost = true}});
         call<release_outcome> releasing;
@@ -162,10 +197,12 @@ task lose_the_request(scene& s, cluster& c, far_locker& far)
     attempts tries;
     for (bool tried = false; !tried;) {
         tries.next();
+        co_await far.restart();
         co_await r.turn(r.lock(*far.self));
         call<lease> waiting;
         co_await r.wait(r.lock(0), waiting);
         co_await r.held.extend();
+        co_await far.have_all_answers();
         far.proxies.at(r.queue_node).set({.to_server = {.lost = true}});
         const release_outcome outcome = co_await r.held.release();
         tried = outcome == release_outcome::unconfirmed;

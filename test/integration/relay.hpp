@@ -119,8 +119,16 @@ public:
         return all;
     }
 
-    /// Whether the key at the queue node names the client to which the lease was given as it was.
-    bool was_given() { return values().at(queue_node).size() > 2 * token_length; }
+    /// Whether the key at the queue node names the client to which the lease was given as it was:
+    /// all nodes have the same owner token, and the queue node has the receiver's behind it.
+    bool was_given()
+    {
+        const auto all = values();
+        const std::string token = all.at(queue_node).substr(0, token_length);
+        return all.at(queue_node).size() > 2 * token_length &&
+               std::ranges::all_of(
+                   all, [&](const auto& value) { return value.starts_with(token); });
+    }
 
     /// Whether the queue node was asked to give a lease, since `forget_requests()`.
     bool was_asked(const redis::script& what = redis::baton_script)
