@@ -4,8 +4,6 @@
 #include "support/child_process.hpp"
 #include "support/fault_proxy.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -255,28 +253,25 @@ steady::time_point last_end(child_process& holder, steady::time_point last)
     return last;
 }
 
-bool is_silent(const child_process& holder)
-{
-    pollfd output{.fd = holder.output(), .events = POLLIN, .revents = 0};
-    return ::poll(&output, 1, 0) == 0;
-}
-
 // A lease is given to a process. It is frozen before that, or holds the lease afterwards.
-task give_to_process(scene& s, cluster& c, relay& r, bool frozen, child_process& next)
+asio::awaitable<child_process> give_to_process(scene& s, cluster& c, relay& r, bool frozen)
 {
     attempts tries;
     for (;;) {
         tries.next();
         co_await r.start();
         const auto before = r.places();
-        next = holder_of(s, c);
+        child_process next = holder_of(s, c);
         co_await r.new_place(before);
         if (frozen)
             next.pause();
         co_await r.release();
         if (r.was_given())
-            co_return;
-        next.kill();
+            co_return next;
+        if (frozen)
+            next.resume();
+        next.ask_to_end(); // so nothing of this attempt stays at the nodes
+        BOOST_REQUIRE(next.wait() == 0);
     }
 }
 
@@ -293,9 +288,7 @@ task succeed(relay& r)
 task kill_the_holder(scene& s, cluster& c)
 {
     relay r(s, c, brief());
-    child_process holder = holder_of(s, c);
-    holder.kill();
-    co_await give_to_process(s, c, r, false, holder);
+    child_process holder = co_await give_to_process(s, c, r, false);
     steady::time_point last = end_in(holder.read_line());
     holder.kill();
     last = last_end(holder, last);
@@ -315,12 +308,10 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_given_to_a_process_ends_after_its_crash)
 task freeze_the_holder(scene& s, cluster& c)
 {
     relay r(s, c, brief());
-    child_process holder = holder_of(s, c);
-    holder.kill();
-    co_await give_to_process(s, c, r, false, holder);
+    child_process holder = co_await give_to_process(s, c, r, false);
     steady::time_point last = end_in(holder.read_line());
     holder.pause();
-    while (!is_silent(holder))
+    while (holder.has_output())
         last = std::max(last, end_in(holder.read_line()));
     co_await succeed(r);
     BOOST_TEST((steady::now() >= last));
@@ -342,14 +333,12 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_frozen_with_a_given_lease_notices_its_end
 task freeze_the_waiter(scene& s, cluster& c)
 {
     relay r(s, c, brief());
-    child_process waiter = holder_of(s, c);
-    waiter.kill();
-    co_await give_to_process(s, c, r, true, waiter);
+    child_process waiter = co_await give_to_process(s, c, r, true);
     co_await succeed(r);
     const auto before = r.places();
     waiter.resume();
     co_await r.new_place(before); // it waits once more
-    BOOST_TEST(is_silent(waiter));
+    BOOST_TEST(!waiter.has_output());
     co_await r.held.extend();
     const auto released = steady::now();
     co_await r.held.release();

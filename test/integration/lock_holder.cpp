@@ -1,9 +1,10 @@
-// A process that holds a lock until it is killed, or its lease is lost, for the tests:
+// A process that holds a lock until its lease is lost, for the tests:
 //
 //     lock_holder <resource> <ttl in ms> <url> ...
 //
 // While it holds the lock it prints, line by line, the end of the validity of its lease, in
-// nanoseconds of the monotonic clock, which all processes of a machine share.
+// nanoseconds of the monotonic clock, which all processes of a machine share. SIGTERM ends it: it
+// waits no longer, or gives the lock back.
 
 #include <holdfast/holdfast.hpp>
 #ifdef HOLDFAST_WITH_ETCD
@@ -21,11 +22,15 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -46,6 +51,18 @@ asio::awaitable<void> hold_until_lost(holdfast::locker& locker, holdfast::lock l
     }
     held = holdfast::lease();
     co_await locker.close(asio::use_awaitable);
+}
+
+// Whether it was an acquire that has ended with its locker.
+bool was_asked_to_end(const std::exception_ptr& error)
+{
+    try {
+        std::rethrow_exception(error);
+    } catch (const boost::system::system_error& e) {
+        return e.code() == holdfast::errc::closed;
+    } catch (...) {
+        return false;
+    }
 }
 
 holdfast::backend store_of(
@@ -87,9 +104,15 @@ try {
 
     asio::io_context io;
     holdfast::locker locker(io.get_executor(), store_of(urls, options.ttl));
+    asio::signal_set end(io, SIGTERM);
+    end.async_wait([&](const boost::system::error_code& ec, int) {
+        if (!ec)
+            locker.close(asio::detached);
+    });
     asio::co_spawn(io, hold_until_lost(locker, holdfast::lock(locker, words.at(0), options)),
-        [](const std::exception_ptr& error) {
-            if (error)
+        [&](const std::exception_ptr& error) {
+            end.cancel();
+            if (error && !was_asked_to_end(error))
                 std::rethrow_exception(error);
         });
     io.run();

@@ -151,6 +151,13 @@ int child_process::output() const noexcept
     return state_->output ? state_->output->pipe().native_source() : -1;
 }
 
+bool child_process::has_output() const
+{
+    bp::ipstream& output = state_->output.value();
+    pollfd more{.fd = this->output(), .events = POLLIN, .revents = 0};
+    return output.rdbuf()->in_avail() > 0 || ::poll(&more, 1, 0) != 0;
+}
+
 void child_process::kill() noexcept
 {
     if (!running())

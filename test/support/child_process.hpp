@@ -37,6 +37,8 @@ public:
     std::string read_line();
     /// Writes a line to its input. Throws if it does not read any more (if SIGPIPE is ignored).
     void write_line(const std::string& line);
+    /// Whether read_line() would return at once, if it writes whole lines.
+    bool has_output() const;
     /// The reading end of its output, for other readers than read_line(). It belongs to this
     /// object.
     int output() const noexcept;
