@@ -181,7 +181,7 @@ void life_cycle::on_key_answer(
         return;
     parts_.observer.voted(c.tag, node, a.said, a.why, now);
     if (a.said == vote::refused)
-        parts_.probe.notices().on_refused(node, id);
+        parts_.probe.notices().on_refused(node, id, now);
     if (a.said == vote::refused && parts_.queue.gives_way(node, c, now))
         return refuse(id, errc::contended, false, now);
     if (c.stage != stage::held)

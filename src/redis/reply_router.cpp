@@ -52,7 +52,7 @@ void reply_router::on_push(std::size_t node, reply push, time_point now)
     const auto taken = token_taken_away(push);
     if (!taken.empty())
         return life_.on_taken_away(taken, node, now);
-    parts_.probe.notices().on_push(push);
+    parts_.probe.notices().on_push(node, push);
     parts_.queue.on_tracking(node, push, now);
     if (const auto gift = parts_.messages.gift_in_push(node, push))
         life_.on_baton(gift->claim, node, gift->given, now);

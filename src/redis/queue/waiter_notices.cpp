@@ -11,9 +11,13 @@ void waiter_notices::ask(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
     const std::size_t first = nodes_.queue_node_of(c, now);
-    if (first != max_nodes && !c.keys.may_hold(first))
+    if (first != max_nodes && !c.keys.may_hold(first)) {
+        end_tracking(id, now);
         return note(id); // another process has it there, or may have it
+    }
     const std::size_t node = nodes_.queue_node_of(c, now, node_pool::among::holding);
+    if (const auto before = set_.find(id); before != set_.end() && before->second.node != node)
+        end_tracking(id, now);
     if (node == max_nodes || !nodes_[node].server().tracks || nodes_[node].congested(now)) {
         end(id);
         unasked_.insert(id);
@@ -41,6 +45,7 @@ void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
     const auto found = set_.find(id);
     if (found == set_.end() || found->second.node != node)
         return;
+    found->second.begun = true;
     const resp::value& v = answer.front();
     if (v.kind == resp::value_kind::integer && v.integer != 0)
         note(id);
@@ -48,17 +53,23 @@ void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
         end(id);
 }
 
-void waiter_notices::on_push(reply push)
+void waiter_notices::on_push(std::size_t node, reply push)
 {
     if (set_.empty() || push.size() < 3 || push[1].text != "invalidate")
         return;
+    const auto is_told = [node](const notice& n) {
+        return n.node == node && n.begun;
+    };
     std::vector<claim_id> changed;
     if (push[2].kind == resp::value_kind::null) { // all keys are gone, and nothing is tracked
-        for (const auto& [id, each] : set_)
-            changed.push_back(id);
+        for (const auto& [id, each] : set_) {
+            if (is_told(each))
+                changed.push_back(id);
+        }
     }
     for (const resp::value& name : push.subspan(3)) {
-        if (const auto found = by_queue_.find(hash_of(name.text)); found != by_queue_.end())
+        const auto found = by_queue_.find(hash_of(name.text));
+        if (found != by_queue_.end() && is_told(set_.at(found->second)))
             changed.push_back(found->second);
     }
     for (const claim_id each : changed)
@@ -88,18 +99,18 @@ void waiter_notices::on_ready(time_point now)
     }
 }
 
-// If nobody has waited, the node would track the queue for good. If the next claim is told about
-// it already, that one ends it.
+// The other process perhaps only tries, and never joins the queue.
+void waiter_notices::on_refused(std::size_t node, claim_id id, time_point now)
+{
+    if (const auto found = set_.find(id); found != set_.end() && found->second.node == node) {
+        end_tracking(id, now);
+        note(id);
+    }
+}
+
 void waiter_notices::stop(claim_id id, time_point now)
 {
-    if (const auto found = set_.find(id); found != set_.end()) {
-        const notice& n = found->second;
-        const auto latest = by_queue_.find(n.queue);
-        if (!n.untracked && latest != by_queue_.end() && latest->second == id &&
-            nodes_.is_ready(n.node))
-            nodes_.send(n.node, calls_.untrack_queue(claims_[id]),
-                {.reference = id, .kind = request_kind::untrack, .sent = now});
-    }
+    end_tracking(id, now);
     forget(id);
 }
 
@@ -112,6 +123,21 @@ std::optional<claim_id> waiter_notices::next_found() noexcept
             return id;
     }
     return std::nullopt;
+}
+
+// If nobody has waited, the node would track the queue for good. If the next claim is told about
+// it already, that one ends it.
+void waiter_notices::end_tracking(claim_id id, time_point now)
+{
+    const auto found = set_.find(id);
+    if (found == set_.end())
+        return;
+    const notice& n = found->second;
+    const auto latest = by_queue_.find(n.queue);
+    if (!n.untracked && latest != by_queue_.end() && latest->second == id &&
+        nodes_.is_ready(n.node))
+        nodes_.send(n.node, calls_.untrack_queue(claims_[id]),
+            {.reference = id, .kind = request_kind::untrack, .sent = now});
 }
 
 // Others wait: no node has to tell it any more.

@@ -37,12 +37,8 @@ public:
     // The answers to that; any push; a node has refused us the key of a claim.
     void on_tracked(std::size_t node, core::claim_id id, reply answer);
     void on_reply(std::size_t node, core::claim_id id, reply answer);
-    void on_push(reply push);
-    void on_refused(std::size_t node, core::claim_id id)
-    {
-        if (const auto found = set_.find(id); found != set_.end() && found->second.node == node)
-            note(id);
-    }
+    void on_push(std::size_t node, reply push);
+    void on_refused(std::size_t node, core::claim_id id, core::time_point now);
     // Another node is asked, if there is one.
     void on_down(std::size_t node, core::time_point now);
     // A node can be asked again.
@@ -65,8 +61,10 @@ private:
         std::size_t node = 0;
         std::uint64_t queue = 0; // the hash of its name
         bool untracked = false;  // the node has refused to track it
+        bool begun = false;      // the node has answered: a push before that is of an earlier time
     };
 
+    void end_tracking(core::claim_id id, core::time_point now);
     void note(core::claim_id id);
     void end(core::claim_id id) noexcept;
 

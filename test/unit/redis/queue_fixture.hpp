@@ -54,6 +54,7 @@ struct queue_fixture : model_cluster {
         const std::size_t found = queue_node();
         for (model_node& n : nodes)
             n.forget_keys();
+        run(); // they push that
         events();
         return found;
     }

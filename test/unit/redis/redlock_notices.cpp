@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 struct notices_fixture : queue_fixture {
     notices_fixture() : queue_fixture(3) { terms.ttl = 9s; }
 
+    std::size_t tracked_by(std::size_t node) { return nodes[node].server.watched().size(); }
+
     void others_join(std::size_t node)
     {
         reply(node, {"ZADD", "A:holdfast:queue", "1", std::string(32, 'o') + "reference channel"});
@@ -112,6 +114,7 @@ BOOST_AUTO_TEST_CASE(a_late_refusal_of_the_queue_node_counts_as_well)
     run();
     BOOST_TEST(events() == "7 others wait");
     BOOST_TEST(!reports(id));
+    BOOST_TEST(tracked_by(queue_node) == 0u); // it only tried
 }
 
 // A push may be lost: the locker asks again now and then.
@@ -155,6 +158,25 @@ BOOST_AUTO_TEST_CASE(another_node_is_asked_when_the_first_is_down)
     BOOST_TEST(events() == "7 others wait");
 }
 
+// The node that was asked in the place of the queue node does not track the queue for good.
+BOOST_AUTO_TEST_CASE(the_queue_node_is_asked_again_when_it_is_up)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto id = acquire(7);
+    nodes[queue_node].up = false;
+    run();
+    report(id);
+    const std::size_t other = told_by();
+    BOOST_TEST(other != queue_node);
+    BOOST_TEST(tracked_by(other) == 1u);
+    nodes[queue_node].up = true;
+    pass(50ms);
+    report(id);
+    BOOST_TEST(reports(id));
+    BOOST_TEST(tracked_by(queue_node) == 1u);
+    BOOST_TEST(tracked_by(other) == 0u);
+}
+
 // It has lost the keys, and what it was to tell.
 BOOST_AUTO_TEST_CASE(a_flush_counts_as_a_notice)
 {
@@ -185,30 +207,48 @@ BOOST_AUTO_TEST_CASE(a_claim_that_is_over_is_not_told)
 BOOST_AUTO_TEST_CASE(a_claim_that_is_over_is_not_tracked_any_more)
 {
     const std::size_t queue_node = queue_node_without_waiters();
-    const auto tracked = [&] {
-        return nodes[queue_node].server.watched().size();
-    };
     const auto first = acquire(7);
     report(first);
-    BOOST_TEST(tracked() == 1u);
+    BOOST_TEST(tracked_by(queue_node) == 1u);
     nodes[queue_node].commands();
     core->release(first, now);
     run();
     BOOST_TEST(events() == "7 released");
-    BOOST_TEST(tracked() == 0u);
+    BOOST_TEST(tracked_by(queue_node) == 0u);
     BOOST_TEST(nodes[queue_node].commands() == "UNTRACK by text, PASS A");
     BOOST_TEST(nodes[queue_node].server.contents()[0].empty());
 
     const auto second = acquire(8, 'y');
     report(second);
     BOOST_TEST(reports(second));
-    BOOST_TEST(tracked() == 1u);
+    BOOST_TEST(tracked_by(queue_node) == 1u);
     others_join(queue_node);
-    BOOST_TEST(tracked() == 0u);
+    BOOST_TEST(tracked_by(queue_node) == 0u);
     nodes[queue_node].commands();
     core->release(second, now);
     run();
     BOOST_TEST(nodes[queue_node].commands().find("UNTRACK") == std::string::npos);
+}
+
+// The queue's key changes for a moment then.
+BOOST_AUTO_TEST_CASE(the_end_of_the_tracking_is_no_notice_for_the_next_claim)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const auto first = acquire(7);
+    report(first);
+    nodes[queue_node].silent = true;
+    core->release(first, now);
+    const auto second = ask(8, 'y');
+    run();
+    BOOST_TEST(events() == "7 released, 8 granted for 8988");
+    report(second);
+    BOOST_TEST(reports(second));
+    nodes[queue_node].silent = false;
+    run();
+    BOOST_TEST(events() == "");
+    BOOST_TEST(reports(second));
+    others_join(queue_node);
+    BOOST_TEST(events() == "8 others wait");
 }
 
 // The first claim ends when the second is told already.
