@@ -11,7 +11,8 @@ class backend_factory;
 }
 
 /// The store of the locks. Made by `redlock()`, `redis_primary()`, `redis_sentinel()`,
-/// `redis_cluster()`, `etcd()`, `postgresql()` or `memory()`, used by `locker`.
+/// `redis_cluster()`, `etcd()`, `zookeeper()`, `postgresql()`, `mysql()` or `memory()`, used by
+/// `locker`.
 ///
 /// A value type, cheap to copy. Copies refer to the same store. Immutable, so safe to use from many
 /// threads.

@@ -17,12 +17,12 @@ struct credentials {
 /// The address and the credentials of one Redis node.
 ///
 /// Converts implicitly from a URL, so a list of strings is a list of endpoints:
-/// - `redis://[user[:password]@]host[:port][/db]`; also `redis://:password@host`
+/// - `redis://[[user]:password@]host[:port][/db]`
 /// - `rediss://…`, the same over TLS
-/// - `unix:///path/to/socket`, optionally with `[user[:password]@]` before the path
+/// - `unix:///path/to/socket`, optionally with `[user]:password@` before the path
 ///
-/// The port defaults to 6379, the database to 0. User and password may be percent-encoded. An IPv6
-/// address must be in brackets.
+/// A user needs a password. The port defaults to 6379, the database to 0. User and password may be
+/// percent-encoded. An IPv6 address must be in brackets.
 class endpoint {
 public:
     /// How the node is reached.

@@ -69,7 +69,8 @@ enum class errc {
     /// The locker was closed, or is draining: it grants nothing any more. Or the batcher was
     /// closed.
     closed,
-    /// The body of a batch ended with an exception that has no error code of its own.
+    /// The body of a batch ended with an exception that has no error code of its own, or a request
+    /// could not be moved to its batch.
     batch_failed,
     /// The body of a batch gave more or fewer replies than the batch has requests.
     wrong_reply_count,

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The whole library. Recommended reading order:
+/// The whole library, but for what has libraries of its own: `tls.hpp`, `etcd.hpp`,
+/// `zookeeper.hpp`, `postgresql.hpp` and `mysql.hpp`. Recommended reading order:
 
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>

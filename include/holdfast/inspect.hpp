@@ -12,9 +12,9 @@
 namespace holdfast {
 
 /// The process and the locker behind a lock, as its client record says. Each locker keeps such a
-/// record at each node (`redlock_options::client_record`); in etcd it is the value of the key; in
-/// PostgreSQL there is none. The texts come from the node: escape them before they are shown on a
-/// terminal.
+/// record at each node (`redlock_options::client_record`); in etcd it is the value of the key, in
+/// ZooKeeper the data of the node; in PostgreSQL and MariaDB there is none. The texts come from the
+/// node: escape them before they are shown on a terminal.
 struct client_info {
     std::string host;        ///< the name of its machine
     std::uint32_t pid = 0;   ///< of its process, in that process's own namespace

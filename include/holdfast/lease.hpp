@@ -134,7 +134,9 @@ public:
     /// From this call on the lease is not held and not renewed. Every node is asked to delete the
     /// key if it still has the owner token of this lease. The operation completes when a majority
     /// has done so; the rest continues in the background. A release never touches a key with
-    /// another owner token.
+    /// another owner token. Where the lease is transferred to another waiter of the locker, or the
+    /// key stays for `lock_options::linger` or `min_hold`, no node is asked, and the operation
+    /// completes at once.
     ///
     /// Completion: `void(error_code, release_outcome)`. For a lease that was lost before, the
     /// outcome is `release_outcome::expired`, without an error.

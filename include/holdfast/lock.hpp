@@ -67,14 +67,16 @@ public:
     ///   once with `lock_options::fail_fast`, while no majority is connected.
     /// - `errc::too_late`  granted, but less than the guard time would have remained.
     /// - `errc::authentication_failed`, `permission_denied`, `misconfigured_node`,
-    ///   `protocol_error`, `key_conflict`, `fencing_unavailable`  so many nodes report this that
-    ///   waiting cannot help. At once, which for `key_conflict` means a few round trips. But where
-    ///   the nodes are in quarantine, `fencing_unavailable` comes at the end of `wait`.
+    ///   `protocol_error`, `tls_failed`, `key_conflict`, `fencing_unavailable`  so many nodes
+    ///   report this that waiting cannot help. At once, which for `key_conflict` means a few round
+    ///   trips. But where the nodes are in quarantine, `fencing_unavailable` comes at the end of
+    ///   `wait`.
+    /// - `errc::no_random_bits`  the system gave no random bits for an owner token; at once.
     /// - `errc::overloaded`  the nodes or this process were too busy for an attempt within `wait`.
-    ///   At once if so many calls wait that `wait` would be over before an attempt, or a quarter of
-    ///   it where that has lasted for longer than `wait`; and if more than
-    ///   `locker_options::max_waiting` calls wait, or more than `lock_options::max_waiters` for
-    ///   this resource.
+    ///   At once if so many calls wait that this one could not be attempted within `wait`. If calls
+    ///   have had to wait for a place for longer than `wait` already: within a quarter of `wait`.
+    ///   Also at once if more than `locker_options::max_waiting` calls wait, or more than
+    ///   `lock_options::max_waiters` for this resource.
     /// - `errc::closed`  the locker was closed, or is draining; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled, and for no other reason.
     ///
@@ -100,8 +102,9 @@ public:
     /// Completion: `void(error_code, lease)`, never inside this call.
     ///
     /// Errors and cancellation: as `acquire()`, except for `errc::contended`, which is not an error
-    /// here. Takes at most one node timeout, or the connect timeout if nodes were not yet
-    /// connected.
+    /// here. While too many attempts are under way, it first waits for a place, for up to
+    /// `lock_options::wait`. After that it takes about a node timeout, or the connect timeout if
+    /// nodes were not yet connected.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const
     {

@@ -132,9 +132,10 @@ public:
     /// part in locking. For operators, not for hot paths, and never a reason to act as the holder:
     /// the answer may be outdated when it arrives.
     ///
-    /// Completion: `void(error_code, resource_report)`, in bounded time: nodes that are not
+    /// Completion: `void(error_code, resource_report)`, in bounded time: Redis nodes that are not
     /// connected yet, or do not answer, are waited for at most 2 s, and their client records at
-    /// most 2 s more. With an error, the report has what was found out.
+    /// most 2 s more; the servers of other stores at most 10 s. With an error, the report has what
+    /// was found out.
     ///
     /// Errors:
     /// - `errc::unreachable`  no majority of the nodes has answered, or the store cannot be
@@ -143,6 +144,8 @@ public:
     /// renamed or removed, that no majority is left.
     /// - `errc::key_conflict`  so many nodes have data that is no lock (`key_state::conflict`) that
     /// no majority is left.
+    /// - `errc::no_reply`, or what keeps the locker from its store, such as
+    ///   `errc::authentication_failed` or `errc::tls_failed`  in stores other than Redis nodes.
     /// - `errc::closed`  the locker was closed.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///
@@ -169,11 +172,11 @@ public:
     /// list of a store with many other keys takes long: about a second for a million keys. A lock
     /// that is acquired or released meanwhile may or may not be listed.
     ///
-    /// Completion: `void(error_code, lock_list)`. Bounded: a node that is not connected yet, or
-    /// does not answer a step, is waited for at most 2 s, and so are all client records; after ten
-    /// minutes the list ends as it is. It has at most 20,000 locks, fewer if their names are long
-    /// (8 MiB in all); others are left out. `lock_list::complete` is false in both cases: ask for a
-    /// longer prefix.
+    /// Completion: `void(error_code, lock_list)`. Bounded: a Redis node that is not connected yet,
+    /// or does not answer a step, is waited for at most 2 s, and so are all client records; after
+    /// ten minutes the list ends as it is. Other stores have a minute at most. It has at most
+    /// 20,000 locks, fewer if their names are long (8 MiB in all); others are left out.
+    /// `lock_list::complete` is false in both cases: ask for a longer prefix.
     ///
     /// Errors: as for `inspect()`; users need the rights to SCAN and GETRANGE.
     ///
@@ -197,8 +200,8 @@ public:
     ///
     /// The old holder is told by a message: its lease is lost at once (`lease::lost()`,
     /// `lock::hold()`). A holder that cannot be told (another client, RESP2, no right to the
-    /// channel) believes in its lease until its next renewal, or until its end: **two holders may
-    /// act at once then**. Stop its work first.
+    /// channel, a lock in MariaDB) believes in its lease until its next renewal, or until its end:
+    /// **two holders may act at once then**. Stop its work first.
     ///
     /// With `memory()`, holders in other lockers notice it at their next renewal.
     ///
@@ -208,9 +211,10 @@ public:
     /// Errors:
     /// - `errc::not_held`  no majority has the key of one owner. Keys without a ttl were deleted.
     /// - `errc::unreachable`  no majority has answered. If `deleted` is not 0, the lock may be gone
-    ///   nevertheless. With `etcd()`: always, because the holder would not be told.
-    /// - `errc::contended`  with `postgresql()`: another transaction has kept the row locked for
-    ///   2 s, such as a guard while others wait. Nothing has changed.
+    ///   nevertheless. With `etcd()` and `zookeeper()`: always, because the holder would not be
+    ///   told.
+    /// - `errc::contended`  with `postgresql()` and `mysql()`: another transaction has kept the row
+    ///   locked for 2 s, such as a guard while others wait. Nothing has changed.
     /// - `errc::permission_denied`, `errc::key_conflict`, `errc::closed`, as for `inspect()`.
     /// - `asio::error::operation_aborted`  this call was cancelled.
     ///

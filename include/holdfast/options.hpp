@@ -65,12 +65,11 @@ struct lock_options {
     std::size_t handoff_limit = 64;
 
     /// The same limit as a time since the nodes granted the lease; the limit that is reached first
-    /// applies. This time is not prolonged when no other process is known to wait, so clients that
-    /// do not use the queue get their turn. Time in which the lease lingers does not count where
-    /// other processes that wait are noticed. After a transfer, at least what the store granted (or
-    /// confirmed later) less this time is left of the lease; under `renewal::automatic`, at least
-    /// what is left when its renewal is due: two thirds of the ttl less the drift. Default: ttl
-    /// / 4.
+    /// applies. It applies also if no other process is known to wait, so that clients without the
+    /// queue get their turn. Time in which the lease lingers does not count where other processes
+    /// that wait are noticed. What is left of the lease after a transfer: under
+    /// `renewal::automatic` at least two thirds of the ttl less the drift; under `renewal::manual`
+    /// at least what the store last granted or confirmed, less this time. Default: ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 
     /// How long the locker keeps the lease after a release, if no other waiter of the locker wants
@@ -88,15 +87,15 @@ struct lock_options {
     /// its ttl. A lease of which less than `guard` is left is not given to another acquire.
     ///
     /// Another process that waits in the store's queue is noticed at once, and the resource is
-    /// handed to it as in a release: Redis, etcd and PostgreSQL tell it. If such a notice is lost,
-    /// the locker notices at its next renewal, a third of the ttl later at most; under
-    /// `renewal::manual`, the lease ends one ttl later at most. Clients without a place in the
-    /// queue wait until the time is over: other Redlock clients, lockers whose node user lacks the
-    /// rights for the queue, lockers of `memory()`. `try_acquire()` in another process does not
-    /// wait, so it finds the resource held. While the lease is used again and again, the acquires
-    /// in a row count as transfers where waiters are not noticed: `handoff_limit` and
-    /// `handoff_time` end them. Where waiters are noticed, an acquire ends them once in a period of
-    /// `polling_window`. With a `handoff_limit` of 0 nothing lingers.
+    /// handed to it as in a release: the store tells it; in MariaDB the locker looks every 20 ms.
+    /// If such a notice is lost, the locker notices at its next renewal, a third of the ttl later
+    /// at most; under `renewal::manual`, the lease ends one ttl later at most. Clients without a
+    /// place in the queue wait until the time is over: other Redlock clients, lockers whose node
+    /// user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in another
+    /// process does not wait, so it finds the resource held. While the lease is used again and
+    /// again, the acquires in a row count as transfers where waiters are not noticed:
+    /// `handoff_limit` and `handoff_time` end them. Where waiters are noticed, an acquire ends them
+    /// once in a period of `polling_window`. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
     /// one, it is released first. The `linger` that counts is that of the lease that was released;

@@ -124,8 +124,8 @@ struct redlock_options {
 /// A lock is the key named as the resource. Its value is a random owner token of the attempt, set
 /// with `SET key token NX PX ttl` on all nodes at once. The lock is acquired when a majority
 /// (n / 2 + 1) has granted it in time. Other Redlock clients on the same nodes and keys are
-/// excluded by this library and exclude it. For the limits of that guarantee see the README, "What
-/// a lease is worth".
+/// excluded by this library and exclude it. For the limits of that guarantee see the README, "A
+/// lease is not a mutex".
 ///
 /// # The queue between processes
 ///

@@ -77,7 +77,8 @@ struct locker_stats {
 };
 
 /// The reasons of all nodes in one line, for a log: "127.0.0.1:7001: connection refused; …".
-/// Nodes without trouble are left out; empty when there are no others.
+/// Nodes without trouble are left out; empty when there are no others. A server that is not needed
+/// now counts as one with trouble: "not used now".
 HOLDFAST_EXPORT std::string describe_nodes(const locker_stats& stats);
 
 } // namespace holdfast

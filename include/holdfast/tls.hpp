@@ -34,7 +34,8 @@ struct tls_options {
     bool accept_any_certificate = false;
 };
 
-/// TLS 1.2 or newer by OpenSSL, for `redlock_options::tls`. Link `holdfast::tls`.
+/// TLS 1.2 or newer by OpenSSL, for the option `tls` of Redis nodes, etcd and ZooKeeper. Link
+/// `holdfast::tls`.
 ///
 /// The server's certificate and its name are verified. A failure is `errc::tls_failed`, and
 /// `locker::stats()` has the reason. There is no fall-back to plain text. No compression, no

@@ -68,8 +68,8 @@ struct zookeeper_options {
 ///
 /// A locker has one session, so one request keeps all its locks. When a process dies, its locks are
 /// free after the session's timeout; so are those that `lock_options::min_hold` keeps after their
-/// locker was closed. A lease is good for at least a third of the session's timeout at any time, so
-/// its guard time must be shorter than that. Waiters are served in the order in which their
+/// locker was closed. A lease is good for about a third of the session's timeout at any time: its
+/// guard time may be a quarter of it at most. Waiters are served in the order in which their
 /// requests reach the leader.
 ///
 /// `locker::inspect()` and `list()` read the nodes. The ensemble answers as one, so the reports

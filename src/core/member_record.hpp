@@ -32,6 +32,7 @@ public:
     node_stats told(bool is_connected, bool is_used) const
     {
         node_stats told = stats_;
+        told.name = told.address;
         told.connected = is_connected;
         if (told.reason.empty() && !is_connected)
             told.reason = is_used ? "connecting" : "not used now";

@@ -30,14 +30,21 @@ using steady = std::chrono::steady_clock;
 struct answer {
     node_stats node;
     std::optional<std::chrono::microseconds>
-        connect_time; // until it was connected, greeted and accepted
+        connect_time;     // until it was connected, greeted and accepted
+    bool is_idle = false; // another server of the database is used
 };
+
+// Else one of them at a time is used.
+bool use_all_nodes(guarantee what)
+{
+    return what == guarantee::majority || what == guarantee::consensus;
+}
 
 // Any name: it is only read.
 constexpr const char* probe = "holdfast:ping";
 
-// Looks at the state of the nodes until each of them is connected or has failed. Then asks the
-// connected ones a question some times, to learn how quick they are.
+// Looks at the state of the nodes until each of them that is used is connected or has failed. Then
+// asks the connected ones a question some times, to learn how quick they are.
 class round {
 public:
     // `done` is called at the end, perhaps by this constructor.
@@ -62,9 +69,10 @@ private:
     {
         const locker_stats stats = locker_.stats();
         answers_.resize(stats.nodes.size());
-        bool open = false;
+        bool open = false, any = false;
         for (std::size_t i = 0; i < answers_.size(); ++i) {
             answer& a = answers_[i];
+            any = any || stats.nodes[i].connected;
             if (a.node.connected || a.node.last_error)
                 continue; // the first result counts
             a.node = stats.nodes[i];
@@ -73,8 +81,11 @@ private:
                     std::chrono::duration_cast<std::chrono::microseconds>(steady::now() - begin_);
             open = open || (!a.node.connected && !a.node.last_error);
         }
-        if (open && steady::now() < deadline_)
+        const bool one_is_enough = any && !use_all_nodes(stats.guarantee);
+        if (open && !one_is_enough && steady::now() < deadline_)
             return look_later(&round::connect);
+        for (answer& a : answers_)
+            a.is_idle = one_is_enough && !a.node.connected && !a.node.last_error;
         deadline_ = steady::now() + timeout_;
         ask();
     }
@@ -127,7 +138,7 @@ std::string reason_of(const answer& a)
 {
     if (a.node.last_error && a.node.reason.empty())
         return a.node.last_error.message();
-    if (!a.node.connected && !a.node.last_error)
+    if (!a.node.connected && !a.node.last_error && !a.is_idle)
         return "no answer in time";
     return a.node.reason;
 }
@@ -135,11 +146,14 @@ std::string reason_of(const answer& a)
 std::string line_of(const answer& a, std::size_t width, const console& out)
 {
     const std::string reason = reason_of(a);
-    const auto with = !a.node.connected ? console::colour::red
-                      : reason.empty()  ? console::colour::green
-                                        : console::colour::yellow;
+    const auto with = a.is_idle           ? console::colour::yellow
+                      : !a.node.connected ? console::colour::red
+                      : reason.empty()    ? console::colour::green
+                                          : console::colour::yellow;
     std::string line = visible(a.node.address);
     line.resize(std::max(width, line.size()) + 2, ' ');
+    if (a.is_idle)
+        return line + out.painted("idle", with) + "    " + visible(reason);
     if (!a.node.connected)
         return line + out.painted("failed", with) + "  " + visible(reason);
     char time[40];
@@ -201,7 +215,8 @@ void ping_command::add_to(CLI::App& app)
         "A node that is connected has accepted the login, has the commands that locks need, and\n"
         "is an independent primary.\n\n"
         "Exit status: 0 if all nodes are connected; 1 if only a majority is; 2 if no majority is;\n"
-        "125 if holdfast failed. For the options of the store see: holdfast --help\n\n"
+        "125 if holdfast failed. In PostgreSQL and MariaDB one server is enough. For the options "
+        "of the store see: holdfast --help\n\n"
         "Example:\n"
         "  holdfast ping --store redis://a.example,redis://b.example,redis://c.example");
 }
@@ -228,12 +243,14 @@ int ping_command::run(const invocation& with)
     for (round& each : rounds)
         std::ranges::move(each.take(), std::back_inserter(answers));
 
-    std::size_t connected = 0, width = 0;
+    std::size_t connected = 0, idle = 0, width = 0;
     for (const answer& a : answers) {
         connected += a.node.connected ? 1u : 0u;
+        idle += a.is_idle ? 1u : 0u;
         width = std::max(width, a.node.address.size());
     }
-    const std::size_t majority = answers.size() / 2 + 1;
+    const bool all_are_used = use_all_nodes(stats.guarantee);
+    const std::size_t majority = all_are_used ? answers.size() / 2 + 1 : 1;
     if (with.out.how().json) {
         boost::json::array nodes;
         for (const answer& a : answers)
@@ -244,12 +261,14 @@ int ping_command::run(const invocation& with)
     } else if (!with.out.how().quiet) {
         for (const answer& a : answers)
             with.out.result(line_of(a, width, with.out));
-        with.out.result(std::to_string(connected) + " of " + std::to_string(answers.size()) +
-                        " nodes connected; a majority is " + std::to_string(majority));
+        with.out.result(
+            std::to_string(connected) + " of " + std::to_string(answers.size()) +
+            " nodes connected; " +
+            (all_are_used ? "a majority is " + std::to_string(majority) : "one at a time is used"));
         with.out.result(
             "store: " + visible(stats.store) + "; exclusion rests on " + basis_of(stats.guarantee));
     }
-    if (connected == answers.size())
+    if (connected != 0 && connected + idle == answers.size())
         return status::good;
     return connected >= majority ? status::some_nodes_failed : status::no_majority;
 }

@@ -17,6 +17,7 @@ BOOST_AUTO_TEST_CASE(a_failure_is_told_until_the_member_works)
     BOOST_TEST((r.trouble() == errc::no_reply));
     const auto told = r.told(false, true);
     BOOST_TEST(told.address == "m");
+    BOOST_TEST(told.name == "m");
     BOOST_TEST(!told.connected);
     BOOST_TEST(told.last_error == make_error_code(errc::no_reply));
     BOOST_TEST(told.reason == "silent");
