@@ -305,8 +305,11 @@ struct redlock_leases {
             if (h->asked_node != at || h->requests == 0 || --h->requests > 0)
                 continue; // it was asked again by text
             const bool given = is_number && v.integer == 2;
+            // The core may have ended the connection before, and not know it.
             if (h->now == passing::asked)
-                h->now = given ? passing::given : passing::kept;
+                h->now = !given           ? passing::kept
+                         : nodes[at].sure ? passing::given
+                                          : passing::in_doubt;
             if (b == nullptr || b->lease != h)
                 continue;
             b->blurred = b->blurred || !nodes[at].sure;
