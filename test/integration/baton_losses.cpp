@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <optional>
 
 namespace holdfast::test {
@@ -16,7 +15,12 @@ BOOST_AUTO_TEST_SUITE(baton_losses)
 
 // A locker that reaches the nodes through proxies.
 struct far_locker {
-    far_locker(scene& s, cluster& c)
+    far_locker(scene& s, cluster& c) : executor(s.io.get_executor()), store(behind_proxies(c))
+    {
+        self.emplace(executor, store);
+    }
+
+    backend behind_proxies(cluster& c)
     {
         std::vector<endpoint> nodes;
         for (auto& node : c.nodes)
@@ -25,17 +29,14 @@ struct far_locker {
         options.node_timeout = 500ms;
         options.reconnect_min = 20ms;
         options.reconnect_max = 200ms;
-        create = [&s, nodes, options, this] {
-            self.emplace(s.io.get_executor(), redlock(nodes, options));
-        };
-        create();
+        return redlock(nodes, options);
     }
 
     // Another locker takes its place. It has never lost a request.
-    asio::awaitable<void> restart()
+    task restart()
     {
         co_await self->close(asio::use_awaitable);
-        create();
+        self.emplace(executor, store);
     }
 
     // A lease is not given as it is while a request about it is without an answer.
@@ -62,9 +63,10 @@ struct far_locker {
         proxies.at(node).reset();
     }
 
+    asio::any_io_executor executor;
     std::deque<fault_proxy> proxies;
+    backend store;
     std::optional<holdfast::locker> self;
-    std::function<void()> create;
 };
 
 template <class Work>

@@ -11,13 +11,13 @@ void waiter_notices::ask(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
     const std::size_t first = nodes_.queue_node_of(c, now);
-    if (first != max_nodes && !c.keys.may_hold(first)) {
-        end_tracking(id, now);
-        return note(id); // another process has it there, or may have it
-    }
-    const std::size_t node = nodes_.queue_node_of(c, now, node_pool::among::holding);
+    const bool refused = first != max_nodes && !c.keys.may_hold(first);
+    const std::size_t node =
+        refused ? max_nodes : nodes_.queue_node_of(c, now, node_pool::among::holding);
     if (const auto before = set_.find(id); before != set_.end() && before->second.node != node)
         end_tracking(id, now);
+    if (refused)
+        return note(id); // another process has it there, or may have it
     if (node == max_nodes || !nodes_[node].server().tracks || nodes_[node].congested(now)) {
         end(id);
         unasked_.insert(id);
