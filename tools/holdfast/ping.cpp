@@ -249,7 +249,7 @@ int ping_command::run(const invocation& with)
         idle += a.is_idle ? 1u : 0u;
         width = std::max(width, a.node.address.size());
     }
-    const bool all_are_used = use_all_nodes(stats.guarantee);
+    const bool all_are_used = answers.size() == 1 || use_all_nodes(stats.guarantee);
     const std::size_t majority = all_are_used ? answers.size() / 2 + 1 : 1;
     if (with.out.how().json) {
         boost::json::array nodes;
