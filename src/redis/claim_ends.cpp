@@ -29,7 +29,7 @@ void claim_ends::release(claim_id id, time_point now)
         parts_.hints.contention.note_doubt(c.hash, now);
     parts_.rounds.give_up(id);
     parts_.queue.stop_waiting(c);
-    c.release_by(now + parts_.nodes.timeout(c.params.ttl));
+    c.release_within(parts_.nodes.timeout(c.params.ttl), now);
     give(id, parts_.given.begin(id, now), now);
 }
 
@@ -49,11 +49,22 @@ void claim_ends::give(claim_id id, passing state, time_point now)
 // What the baton has taken of the time is not given again.
 void claim_ends::delete_keys(claim_id id, time_point now)
 {
-    const claim& c = claims_[id];
+    claim& c = claims_[id];
     clean(id, now);
-    claims_.wake_at(id,
-        c.queue.ticket ? c.queue.ticket->release_ends : now + parts_.nodes.timeout(c.params.ttl));
+    if (c.queue.ticket)
+        c.release_within(c.queue.ticket->release_ends - now, now);
+    limit_release(id, now);
     settle_release(id, false, now);
+}
+
+// The requests of its latest step are sent now.
+void claim_ends::limit_release(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    const core::duration left = c.queue.ticket ? c.queue.ticket->release_left
+                                               : parts_.nodes.timeout(c.params.ttl);
+    c.release_within(left, now);
+    claims_.wake_at(id, now + left);
 }
 
 void claim_ends::settle(claim_id id, time_point now)
@@ -87,8 +98,8 @@ void claim_ends::end_release(claim_id id, release_outcome outcome, time_point no
 void claim_ends::out_of_time(claim_id id, time_point now)
 {
     const claim& c = claims_[id];
-    if (c.stage == stage::cleaning && parts_.deletions.may_be_given(c))
-        claims_.wake_at(id, now + queue_ttl); // nobody else could delete the keys of that lease
+    if (c.stage == stage::cleaning && parts_.deletions.awaits_news(c))
+        claims_.wake_at(id, now + queue_ttl);
     else if (c.stage == stage::cleaning)
         forget(id); // its ttl has passed on all nodes
     else if (c.gives() == passing::waits)

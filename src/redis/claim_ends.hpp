@@ -23,6 +23,8 @@ public:
     void abandon(core::claim_id id, core::time_point now);
     // A held lease is released: `released` follows.
     void release(core::claim_id id, core::time_point now);
+    // Its requests were sent noticeably later than they were queued: so much longer it may take.
+    void limit_release(core::claim_id id, core::time_point now);
     // A claim that is being released or deleted goes on, if what was recorded allows. It may be
     // gone.
     void settle(core::claim_id id, core::time_point now);

@@ -138,6 +138,7 @@ void cleanup::hand_off(claim_id id, std::size_t node, bool by_text, time_point n
     nodes_.send(node, dialect_.common().hand_off(c, node, place, by_text),
         {.reference = id, .kind = request_kind::hand_off, .by_text = by_text, .sent = now});
     sent(c, node);
+    c.keys[node].hands_off = true;
 }
 
 void cleanup::sent(claim& c, std::size_t node) noexcept
@@ -149,7 +150,7 @@ void cleanup::sent(claim& c, std::size_t node) noexcept
 void cleanup::ended(claim_node& n) noexcept
 {
     under_way_ -= n.deleting ? 1u : 0u;
-    n.deleting = false;
+    n.deleting = n.hands_off = false;
 }
 
 bool cleanup::say_again(std::size_t node, const request& r, time_point now)
@@ -177,12 +178,23 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
             {.reference = r.reference, .kind = request_kind::remove, .follows = true, .sent = now});
         sent(*c, node);
     } else if (v.kind == resp::value_kind::integer) {
+        if (may_have_gift(*c, node, r, v.integer))
+            return hand_off(r.reference, node, false, now);
         note_deletion(*c, node, r, v.integer, now);
     } else if (v.kind == resp::value_kind::blob_string && r.kind == request_kind::hand_off) {
         note_deletion(*c, node, r, 0, now); // another client's lease: see life_cycle::on_baton
     } else if (v.kind != resp::value_kind::error) { // an error leaves the key to its ttl
         nodes_.fail(node, now);
     }
+}
+
+// The claim had also asked for the key, where it has a place. The key is not ours, but its value may
+// be a lease that was given to the place, and the message may be lost.
+bool cleanup::may_have_gift(
+    const claim& c, std::size_t node, const request& r, std::int64_t answer) const noexcept
+{
+    return r.kind == request_kind::remove && !r.follows && answer == 0 && c.keys[node].queued &&
+           dialect_.common().knows_batons();
 }
 
 void cleanup::note_deletion(
@@ -226,10 +238,10 @@ bool cleanup::is_under_way(const claim& c) const noexcept
     return false;
 }
 
-bool cleanup::may_be_given(const claim& c) const noexcept
+bool cleanup::awaits_news(const claim& c) const noexcept
 {
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-        if (c.keys[i].queued && c.keys[i].deleting)
+        if (c.keys[i].deleting && (c.keys[i].queued || c.keys[i].hands_off))
             return true;
     }
     return false;

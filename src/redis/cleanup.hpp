@@ -35,9 +35,10 @@ public:
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
-    // Whether a node that has not answered yet may still put this claim into its queue, and so may
-    // be told to give it a lease. Its answer, or the end of the connection, ends that.
-    bool may_be_given(const claim& c) const noexcept;
+    // Whether an answer matters although the ttl is over. A node may have put the claim into its
+    // queue, and given it a lease that only we could delete; or it tells that others wait. Its
+    // answer, or the end of the connection, ends that.
+    bool awaits_news(const claim& c) const noexcept;
     // Stops waiting for answers about it.
     void forget(claim& c) noexcept;
     // Deletions under way, of all claims.
@@ -51,6 +52,8 @@ private:
     void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void sent(claim& c, std::size_t node) noexcept;
     void ended(claim_node& n) noexcept;
+    bool may_have_gift(
+        const claim& c, std::size_t node, const request& r, std::int64_t answer) const noexcept;
     void note_deletion(
         claim& c, std::size_t node, const request& r, std::int64_t answer, core::time_point now);
 

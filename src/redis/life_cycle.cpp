@@ -256,7 +256,7 @@ void life_cycle::on_sent_late(std::size_t node, const request& r, time_point now
         c->round_began = now;
         parts_.rounds.limit(id, now);
     } else if (c->stage == stage::releasing) {
-        claims_.wake_at(id, now + parts_.nodes.timeout(c->params.ttl));
+        ends_.limit_release(id, now);
     }
 }
 

@@ -88,11 +88,13 @@ public:
         const custody* const b = came_by_baton();
         return b != nullptr && b->node == node ? std::string_view(b->value) : token.view();
     }
-    // When its release ends at the latest, if it has been in a queue.
-    void release_by(core::time_point end) noexcept
+    // Its release ends so much later than `now` at the latest, if it has been in a queue.
+    void release_within(core::duration time, core::time_point now) noexcept
     {
-        if (queue.ticket)
-            queue.ticket->release_ends = end;
+        if (queue.ticket) {
+            queue.ticket->release_left = time;
+            queue.ticket->release_ends = now + time;
+        }
     }
     // How the release by a baton stands.
     queue_ticket::passing gives() const noexcept

@@ -29,6 +29,7 @@ struct claim_node {
     std::uint8_t trouble = 0;                // an errc: why it has no vote in this round, or 0
     bool repairing : 1 = false;              // a SET to repair it is under way
     bool deleting : 1 = false;               // a deletion is under way
+    bool hands_off : 1 = false;              // it hands the key off to the next in the queue
     bool queued : 1 = false;                 // we may be in its queue, or be handed the key
     bool was_queue_node : 1 = false;         // in this attempt
     bool others_wait : 1 = false;            // in its queue, when it was last probed

@@ -30,7 +30,8 @@ struct queue_ticket {
     std::optional<custody> baton{}; // the lease has come by it
     passing gives = passing::no;
     std::uint8_t gave_at = max_nodes; // which node
-    core::time_point release_ends{};
+    core::time_point release_ends{}; // at the latest
+    core::duration release_left{};   // until then, when its latest requests were queued
     bool strayed = false; // a request about the key is without an answer, and may still arrive
 };
 

@@ -189,6 +189,10 @@ void fence(plan& p, dice& chance)
     p.given.nodes_forget = nodes_forget;
     if (p.can(fault::locks_vanished))
         p.given.clocks_run_right = false; // a vanished lock has the same effect
+    // A register that is ahead of the clocks does not count for a while: a lease may rest on a bare
+    // majority that has faulty nodes in it.
+    if (p.node_clocks_differ >= f.ahead)
+        p.given.majority_is_well = false;
 }
 
 } // namespace holdfast::simulation

@@ -242,6 +242,11 @@ void process::perform(const core::effect& e)
             const asked& w = asked_for->second;
             leases_[e.lease] = {.user = user};
             const auto decided = subject_->decided(e.lease);
+            const nanoseconds until = true_time(subject_->valid_until(e.lease));
+            // A lease may be granted when hardly more than the guard time is left. It is over
+            // before a renewal is answered.
+            const bool may_be_renewed =
+                until - world_.time.now() >= w.terms.guard + patience(w.terms.ttl);
             world_.judge.acquired(
                 global(e.lease), {.resource = w.resource,
                                      .process = number_,
@@ -250,8 +255,9 @@ void process::perform(const core::effect& e)
                                      .decided = decided ? true_time(*decided) : w.when,
                                      .token = e.fence,
                                      .guard = w.terms.guard,
-                                     .until = true_time(subject_->valid_until(e.lease)),
-                                     .renews = w.terms.renews && w.terms.max_hold == forever,
+                                     .until = until,
+                                     .renews = w.terms.renews && may_be_renewed &&
+                                               w.terms.max_hold == forever,
                                      .min_hold = std::chrono::milliseconds(w.terms.min_hold_ms)});
         }
         if (asked_for != wishes_.end())

@@ -23,7 +23,6 @@ constexpr nanoseconds time_to_recover = 15s;
 constexpr nanoseconds time_to_reconnect = 4s;
 
 // When all users are idle, keys of leases that were held without faults are deleted within this.
-constexpr nanoseconds longest_backlog = 10s;
 constexpr nanoseconds time_to_clean_up = 100ms; // plus the delay to a slow node
 
 constexpr nanoseconds time_to_close = 2s;
@@ -290,8 +289,9 @@ private:
             if (!u->idle())
                 judge_.fail(property::operations, u->name() + " is not done");
         }
-        // A slow node with small buffers takes requests one by one. It is not asked while it is
-        // late for longer than the limit.
+        // A slow node with small buffers takes requests one by one, and so many may wait for it.
+        const nanoseconds longest_backlog =
+            10s + plan_.slow_delay * 2 * static_cast<std::int64_t>(plan_.most_requests);
         const auto all_taken = [this] {
             return std::none_of(processes_.begin(), processes_.end(),
                 [](const auto& p) { return p->has_output(); });
@@ -299,12 +299,13 @@ private:
         time_.run_until(time_.now() + longest_backlog, all_taken);
         if (!all_taken())
             judge_.fail(property::clean_up, "nodes did not take all requests");
-        // A node that has lost the release script is sent the deletion twice: three one-way delays.
+        // A release gives the lease to the next waiter, finds none, and deletes the keys: three
+        // one-way delays. A node that has lost the two scripts is sent both twice: seven.
         // Leases linger, and resources rest, for a time by their process's clock, which may be
         // slower than true time.
         const nanoseconds kept =
             plan_.longest_rest() + (plan_.for_long ? 0ns : plan_.longest_lingering());
-        run_until(time_.now() + kept + kept / 100 + time_to_clean_up + plan_.slow_delay * 3);
+        run_until(time_.now() + kept + kept / 100 + time_to_clean_up + plan_.slow_delay * 7);
         expire_everywhere();
         if (!plan_.for_long) {
             judge_.check_cleaned_up(judge_.calm_since());
