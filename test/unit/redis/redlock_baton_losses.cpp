@@ -293,6 +293,32 @@ BOOST_AUTO_TEST_CASE(confirmations_by_text)
         BOOST_TEST(requests(i).ends_with("RENEW A by text"));
 }
 
+// The claim is in all queues, has its turn at one node, and asks the others for their keys. One of
+// these gives a lease to its place, and the message is lost. Found by the simulator: seed 359549 of
+// lingering worlds.
+BOOST_AUTO_TEST_CASE(a_lost_lease_is_found_where_the_key_was_asked_for)
+{
+    terms.ttl = 10s;
+    const auto id = wait(60s);
+    pass(1s); // until it joins all queues
+    BOOST_REQUIRE(has_queue(c));
+    reply(a, {"DEL", lock});
+    run(); // it watches the key there
+    BOOST_REQUIRE(value(a) == text_of('y'));
+    const auto push = std::exchange(nodes[c].server.on_push, [](auto, auto) {});
+    const std::string given = reply(c, {"EVAL", std::string(redis::baton_script.text), "2", lock,
+                                           queue, text_of('o'), " 0", "500"});
+    BOOST_REQUIRE(given == ":2\r\n");
+    nodes[c].server.on_push = push;
+    nodes[c].silent = true; // the key there may be ours
+    pass(40ms);
+    core->abandon(id, now);
+    nodes[c].silent = false;
+    run();
+    BOOST_TEST(owners() == "---");
+    BOOST_TEST(core->cleanup().is_done());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
