@@ -280,6 +280,12 @@ private:
     {
         around_.note("world", "users begin no more operations");
         around_.winding_up = true;
+        // Leases are given to users that give up at this moment. What is left of that is not
+        // deleted by anybody else.
+        if (around_.chance.chance(0.5)) {
+            for (const auto& u : users_)
+                u->give_up();
+        }
         const auto all_idle = [this] {
             return std::all_of(
                 users_.begin(), users_.end(), [](const auto& u) { return u->idle(); });

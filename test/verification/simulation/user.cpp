@@ -54,6 +54,13 @@ void user::hurry()
     after(world_.chance.between(0ns, 20ms), &user::finish);
 }
 
+void user::give_up()
+{
+    if (doing_ == state::waiting)
+        after(world_.chance.between(0ns, world_.settings.users_do.longest_hold * 2),
+            &user::give_up_waiting);
+}
+
 void user::pause()
 {
     doing_ = state::nothing;

@@ -10,7 +10,8 @@ public:
     user(std::size_t number, surroundings& world, process& where);
 
     void begin(); // its process has started
-    void hurry(); // its work ends soon
+    void hurry();   // its work ends soon
+    void give_up(); // it does not wait for much longer
     bool idle() const noexcept { return doing_ == state::nothing; }
     unsigned served_in_calm() const noexcept { return served_in_calm_; }
     std::string name() const;
