@@ -63,7 +63,7 @@ holdfast_control(fenced_restart_unnoticed "a node that was restarted with old da
     EDIT src/redis/node/fence_scripts.hpp
         "if not whole or who~=ARGV[2] then "
         "if not whole then "
-    RUN "--lingering --fenced"
+    RUN "--resting --fenced"
     COMPILE ${users_of_scripts})
 
 holdfast_control(fenced_outruns_the_clock "ballots go by half a second at a time, and are further ahead than \`ahead\`"
