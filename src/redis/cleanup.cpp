@@ -9,19 +9,9 @@ using key = claim_node::key;
 void cleanup::ask(claim_id id, bool was_lease, time_point now)
 {
     claim& c = claims_[id];
+    if (c.gives() != queue_ticket::passing::no)
+        return; // only the queue node knows whose the keys are
     std::bitset<max_nodes> due;
-    if (c.gives() == queue_ticket::passing::done) {
-        for (std::size_t i = 0; i < c.keys.size(); ++i)
-            leave(id, i, now);
-        return;
-    }
-    if (c.gives() != queue_ticket::passing::no) { // only the queue node knows whose the keys are
-        for (std::size_t i = 0; i < c.keys.size(); ++i) {
-            if (i != c.gave_at() && nodes_.is_ready(i))
-                leave_queue(id, i, now); // its answer may come too late to do so then
-        }
-        return;
-    }
     for (std::size_t i = 0; i < c.keys.size(); ++i)
         due[i] = c.keys.may_hold(i) && !c.keys[i].deleting && nodes_.is_ready(i);
     if (due.none())
@@ -66,30 +56,10 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
 {
     using passing = queue_ticket::passing;
     const claim& c = claims_[id];
-    if (c.gives() == passing::done)
-        return leave(id, node, now);
     const bool may_ask =
         c.gives() == passing::no || (c.gives() == passing::in_doubt && node == c.gave_at());
     if (may_ask && c.keys.may_hold(node))
         hand_off(id, node, false, now);
-}
-
-void cleanup::leave(claim_id id, std::size_t node, time_point now)
-{
-    claim& c = claims_[id];
-    if (!c.keys[node].queued || c.keys[node].deleting || !nodes_.is_ready(node))
-        return;
-    send_leave(id, node, now);
-    sent(c, node);
-}
-
-void cleanup::on_left(std::size_t node, claim_id id)
-{
-    claim* const c = claims_.find(id);
-    if (c == nullptr || c->gives() != queue_ticket::passing::done)
-        return;
-    ended(c->keys[node]);
-    c->keys[node].queued = false;
 }
 
 void cleanup::leave_queue(claim_id id, std::size_t node, time_point now)
@@ -188,8 +158,8 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     }
 }
 
-// The claim had also asked for the key, where it has a place. The key is not ours, but its value may
-// be a lease that was given to the place, and the message may be lost.
+// The claim had also asked for the key, where it has a place. The key is not ours, but its value
+// may be a lease that was given to the place, and the message may be lost.
 bool cleanup::may_have_gift(
     const claim& c, std::size_t node, const request& r, std::int64_t answer) const noexcept
 {

@@ -30,8 +30,6 @@ public:
     void lose_answer(std::size_t node, core::claim_id id);
     // Takes the entry of a lease out of the queue of a node, if it may be there.
     void leave_queue(core::claim_id id, std::size_t node, core::time_point now);
-    // A node has answered that an entry of the claim is gone from its queue.
-    void on_left(std::size_t node, core::claim_id id);
 
     // Whether an answer about this claim is still to come.
     bool is_under_way(const claim& c) const noexcept;
@@ -46,7 +44,6 @@ public:
 
 private:
     bool opens_window(const claim& c, core::time_point now);
-    void leave(core::claim_id id, std::size_t node, core::time_point now);
     void send_leave(core::claim_id id, std::size_t node, core::time_point now);
     void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
     void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);

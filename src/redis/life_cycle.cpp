@@ -140,7 +140,7 @@ void life_cycle::refuse(claim_id id, errc reason, bool transient, time_point now
 {
     claim& c = claims_[id];
     if (reason == errc::contended && c.queue.handed_over)
-        parts_.hints.contention.note_fruitless(c.hash, now);
+        parts_.hints.contention.note_fruitless(c.hash, c.queue.node, now);
     c.stage = stage::cleaning;
     emit({.kind = event_kind::refused,
         .reason = reason,

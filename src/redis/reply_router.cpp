@@ -80,7 +80,6 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         return ends_.on_given(node, r, answer, now);
     case request_kind::leave:
         life_.act(parts_.queue.on_reply(node, r, answer, now), now);
-        parts_.deletions.on_left(node, r.reference);
         return life_.settle(r.reference, now);
     case request_kind::enqueue:
         if (take_gift(node, r, answer, now))

@@ -74,6 +74,15 @@ bool node_keys::may_have_any_key() const noexcept
     return false;
 }
 
+bool node_keys::is_queued() const noexcept
+{
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (at_[i].queued)
+            return true;
+    }
+    return false;
+}
+
 bool node_keys::may_hold_any() const noexcept
 {
     for (std::size_t i = 0; i < size_; ++i) {

@@ -32,6 +32,7 @@ struct claim_node {
     bool hands_off : 1 = false;              // it hands the key off to the next in the queue
     bool queued : 1 = false;                 // we may be in its queue, or be handed the key
     bool was_queue_node : 1 = false;         // in this attempt
+    bool fruitless : 1 = false;              // the last turn there led to no lease
     bool others_wait : 1 = false;            // in its queue, when it was last probed
     bool again : 1 = false;                  // it has refused and will be asked again
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
@@ -99,6 +100,8 @@ public:
         return at_[node].queued || may_have_key(node);
     }
     bool may_hold_any() const noexcept;
+    // Whether we may be in any queue.
+    bool is_queued() const noexcept;
     // Whether a key may be ours, wherever we are in queues.
     bool may_have_any_key() const noexcept;
     // Everything that we have set, renewed or joined is gone by then.

@@ -19,7 +19,7 @@ struct queue_ticket {
         waits,    // for answers to earlier requests
         sent,     // to the queue node
         in_doubt, // the answer is lost: only the queue node knows who has the lease
-        done,     // another client has it: of ours, only entries in queues are left
+        done,     // another client has it
     };
     std::uint64_t survey = 0; // of the key's owners, under way; 0: none
     core::time_point queue_node_held_until{};

@@ -85,18 +85,22 @@ bool node_pool::keep_queues() const noexcept
 
 std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which) const noexcept
 {
-    std::size_t best = max_nodes;
+    std::size_t best = max_nodes, avoided = max_nodes;
     std::uint64_t highest = 0;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (!may_keep_queue(i, c, which, now))
             continue;
+        if (c.keys[i].fruitless && which != among::holding) {
+            avoided = i;
+            continue;
+        }
         const std::uint64_t rank = queue_node_rank(c.hash, sessions_[i]->server().identity);
         if (best == max_nodes || rank > highest) {
             best = i;
             highest = rank;
         }
     }
-    return best;
+    return best != max_nodes ? best : avoided;
 }
 
 time_point node_pool::preferred_is_fit_at(

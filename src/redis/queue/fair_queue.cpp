@@ -44,7 +44,10 @@ std::size_t fair_queue::node_for(claim& c, time_point now)
         (c.params.queue == core::queueing::if_contended && hints_.contention.knows(c.hash, now));
     if (!in_turn)
         return max_nodes;
-    c.queue.everywhere = hints_.contention.take_fruitless(c.hash);
+    const auto fruitless = hints_.contention.take_fruitless(c.hash);
+    c.queue.everywhere = fruitless.has_value();
+    if (fruitless)
+        c.keys[*fruitless].fruitless = true;
     return nodes_.queue_node_of(c, now);
 }
 

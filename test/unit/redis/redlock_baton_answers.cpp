@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(a_gift_under_way)
     BOOST_TEST(core->cleanup().under_way() == 0u);
 }
 
-// Nobody waits: the keys are deleted in the time that is left. Our own loop is busy for 2 ms then, by
-// which the release may take longer. Found by the simulator: seed 266053 of lingering worlds.
+// Nobody waits: the keys are deleted in the time that is left. Our own loop is busy for 2 ms then,
+// by which the release may take longer. Found by the simulator: seed 266053 of lingering worlds.
 BOOST_AUTO_TEST_CASE(deletions_that_are_sent_late_after_a_gift_in_vain)
 {
     const auto id = get_turn();
