@@ -40,24 +40,30 @@ void claim_ends::give(claim_id id, passing state, time_point now)
     case passing::waits:
         return claims_.wake_at(id, now + batons::longest_wait);
     case passing::sent:
-        return claims_.wake_at(id, claims_[id].queue.ticket->release_ends);
+        return begin_step(id, now);
     default:
         return delete_keys(id, now);
     }
 }
 
-// What the baton has taken of the time is not given again.
 void claim_ends::delete_keys(claim_id id, time_point now)
 {
-    claim& c = claims_[id];
     clean(id, now);
-    if (c.queue.ticket)
-        c.release_within(c.queue.ticket->release_ends - now, now);
-    limit_release(id, now);
+    begin_step(id, now);
     settle_release(id, false, now);
 }
 
-// The requests of its latest step are sent now.
+// The requests of the next step of a release are queued. What earlier steps have taken of the time
+// is not given again.
+void claim_ends::begin_step(claim_id id, time_point now)
+{
+    claim& c = claims_[id];
+    c.late.reset();
+    if (c.queue.ticket)
+        c.release_within(c.queue.ticket->release_ends - now, now);
+    limit_release(id, now);
+}
+
 void claim_ends::limit_release(claim_id id, time_point now)
 {
     claim& c = claims_[id];

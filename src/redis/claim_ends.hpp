@@ -47,6 +47,7 @@ public:
 private:
     void give(core::claim_id id, queue_ticket::passing state, core::time_point now);
     void delete_keys(core::claim_id id, core::time_point now);
+    void begin_step(core::claim_id id, core::time_point now);
     void settle_release(core::claim_id id, bool out_of_time, core::time_point now);
     void end_release(core::claim_id id, release_outcome outcome, core::time_point now);
 

@@ -48,7 +48,7 @@ void cleanup::ask(claim_id id, bool was_lease, time_point now)
         if (!hands_off[i])
             continue;
         c.keys[i].leaves_open = was_lease && i == queue_node && opens_window(c, now);
-        hand_off(id, i, false, now);
+        hand_off(id, i, {}, now);
     }
 }
 
@@ -59,7 +59,7 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
     const bool may_ask =
         c.gives() == passing::no || (c.gives() == passing::in_doubt && node == c.gave_at());
     if (may_ask && c.keys.may_hold(node))
-        hand_off(id, node, false, now);
+        hand_off(id, node, {}, now);
 }
 
 void cleanup::leave_queue(claim_id id, std::size_t node, time_point now)
@@ -92,21 +92,29 @@ bool cleanup::opens_window(const claim& c, time_point now)
     return true;
 }
 
-void cleanup::remove(claim_id id, std::size_t node, bool by_text, time_point now)
+void cleanup::remove(claim_id id, std::size_t node, manner how, time_point now)
 {
     claim& c = claims_[id];
-    nodes_.send(node, dialect_.common().remove(c, node, by_text),
-        {.reference = id, .kind = request_kind::remove, .by_text = by_text, .sent = now});
+    nodes_.send(node, dialect_.common().remove(c, node, how.by_text),
+        {.reference = id,
+            .kind = request_kind::remove,
+            .by_text = how.by_text,
+            .follows = how.follows,
+            .sent = now});
     sent(c, node);
 }
 
-void cleanup::hand_off(claim_id id, std::size_t node, bool by_text, time_point now)
+void cleanup::hand_off(claim_id id, std::size_t node, manner how, time_point now)
 {
     claim& c = claims_[id];
     const std::string place =
         c.keys[node].queued ? dialect_.common().place_of(c, id) : std::string();
-    nodes_.send(node, dialect_.common().hand_off(c, node, place, by_text),
-        {.reference = id, .kind = request_kind::hand_off, .by_text = by_text, .sent = now});
+    nodes_.send(node, dialect_.common().hand_off(c, node, place, how.by_text),
+        {.reference = id,
+            .kind = request_kind::hand_off,
+            .by_text = how.by_text,
+            .follows = how.follows,
+            .sent = now});
     sent(c, node);
     c.keys[node].hands_off = true;
 }
@@ -128,9 +136,9 @@ bool cleanup::say_again(std::size_t node, const request& r, time_point now)
     if (claims_.find(r.reference) == nullptr)
         return false;
     if (r.kind == request_kind::remove)
-        remove(r.reference, node, true, now);
+        remove(r.reference, node, {.by_text = true, .follows = r.follows}, now);
     else
-        hand_off(r.reference, node, true, now);
+        hand_off(r.reference, node, {.by_text = true, .follows = r.follows}, now);
     return true;
 }
 
@@ -144,12 +152,10 @@ void cleanup::on_reply(std::size_t node, const request& r, reply answer, time_po
     if (v.kind == resp::value_kind::error && r.kind == request_kind::hand_off) {
         nodes_.note_queue_error(node, c, dialect_.names().queue_of(c->lock), answer, now);
         // The key must go in any case.
-        nodes_.send(node, dialect_.common().remove(*c, node, false),
-            {.reference = r.reference, .kind = request_kind::remove, .follows = true, .sent = now});
-        sent(*c, node);
+        remove(r.reference, node, {.follows = true}, now);
     } else if (v.kind == resp::value_kind::integer) {
         if (may_have_gift(*c, node, r, v.integer))
-            return hand_off(r.reference, node, false, now);
+            return hand_off(r.reference, node, {.follows = true}, now);
         note_deletion(*c, node, r, v.integer, now);
     } else if (v.kind == resp::value_kind::blob_string && r.kind == request_kind::hand_off) {
         note_deletion(*c, node, r, 0, now); // another client's lease: see life_cycle::on_baton
@@ -180,7 +186,7 @@ void cleanup::note_deletion(
         hints_.contention.note_turn(c.hash, now);
         hints_.windows.note_contention(c.hash, now);
         c.queue.others_first = true;
-    } else if (hands_off && answer == deleted && !c.queue.others_first) {
+    } else if (hands_off && answer == deleted && !c.queue.others_first && now < c.keys.gone_at()) {
         hints_.note_free(c.hash, now);
     }
     c.keys.deleted(node, answer != 0);

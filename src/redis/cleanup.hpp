@@ -45,8 +45,12 @@ public:
 private:
     bool opens_window(const claim& c, core::time_point now);
     void send_leave(core::claim_id id, std::size_t node, core::time_point now);
-    void remove(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
-    void hand_off(core::claim_id id, std::size_t node, bool by_text, core::time_point now);
+    // How a deletion is sent: see request.
+    struct manner {
+        bool by_text = false, follows = false;
+    };
+    void remove(core::claim_id id, std::size_t node, manner how, core::time_point now);
+    void hand_off(core::claim_id id, std::size_t node, manner how, core::time_point now);
     void sent(claim& c, std::size_t node) noexcept;
     void ended(claim_node& n) noexcept;
     bool may_have_gift(

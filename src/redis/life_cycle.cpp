@@ -125,7 +125,9 @@ void life_cycle::grant(claim_id id, time_point valid_until)
 {
     claim& c = claims_[id];
     c.stage = stage::held;
-    if (!c.queue.handed_over)
+    if (c.queue.handed_over)
+        parts_.nodes.unfit().note_lease(c.hash, c.queue.node);
+    else
         parts_.hints.windows.note_free(c.hash);
     c.reported = valid_until;
     claims_.do_not_wake(id);
@@ -139,8 +141,10 @@ void life_cycle::grant(claim_id id, time_point valid_until)
 void life_cycle::refuse(claim_id id, errc reason, bool transient, time_point now)
 {
     claim& c = claims_[id];
-    if (reason == errc::contended && c.queue.handed_over)
-        parts_.hints.contention.note_fruitless(c.hash, c.queue.node, now);
+    if (reason == errc::contended && c.queue.handed_over && !c.taken_away) {
+        parts_.hints.contention.note_fruitless(c.hash, now);
+        parts_.nodes.unfit().note_turn_in_vain(c.hash, c.queue.node, now);
+    }
     c.stage = stage::cleaning;
     emit({.kind = event_kind::refused,
         .reason = reason,
@@ -228,6 +232,7 @@ void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_po
             }
             report(id, now);
         } else if (c.stage == stage::asking || c.stage == stage::queued) {
+            c.taken_away = true;
             refuse(id, errc::contended, false, now);
         }
     });
@@ -299,7 +304,7 @@ void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, tim
 {
     claim& c = claims_[id];
     if (c.stage != stage::queued) {
-        c.keys[node].queued = false;
+        c.keys[node].queued = c.queue.everywhere; // as in take_over()
         return ends_.discard(id, node, given, now);
     }
     parts_.queue.note_turn(id, node, now);

@@ -79,8 +79,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::give:
         return ends_.on_given(node, r, answer, now);
     case request_kind::leave:
-        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
-        return life_.settle(r.reference, now);
+        return life_.act(parts_.queue.on_reply(node, r, answer, now), now);
     case request_kind::enqueue:
         if (take_gift(node, r, answer, now))
             return;
@@ -251,7 +250,6 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
         if (parts_.rounds.lose_ballot(node, r, now))
             life_.on_ballot(id, now);
         return;
-    case request_kind::leave:
     case request_kind::remove:
     case request_kind::hand_off:
         parts_.deletions.lose_answer(node, id);

@@ -32,7 +32,6 @@ struct claim_node {
     bool hands_off : 1 = false;              // it hands the key off to the next in the queue
     bool queued : 1 = false;                 // we may be in its queue, or be handed the key
     bool was_queue_node : 1 = false;         // in this attempt
-    bool fruitless : 1 = false;              // the last turn there led to no lease
     bool others_wait : 1 = false;            // in its queue, when it was last probed
     bool again : 1 = false;                  // it has refused and will be asked again
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp

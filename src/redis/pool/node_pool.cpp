@@ -85,22 +85,21 @@ bool node_pool::keep_queues() const noexcept
 
 std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which) const noexcept
 {
-    std::size_t best = max_nodes, avoided = max_nodes;
-    std::uint64_t highest = 0;
+    struct choice {
+        std::size_t node = max_nodes;
+        std::uint64_t rank = 0;
+    };
+    choice best, avoided;
+    const bool waits = which == among::waiting || which == among::untried;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         if (!may_keep_queue(i, c, which, now))
             continue;
-        if (c.keys[i].fruitless && which != among::holding) {
-            avoided = i;
-            continue;
-        }
+        choice& chosen = waits && unfit_.is_fruitless(c.hash, i, now) ? avoided : best;
         const std::uint64_t rank = queue_node_rank(c.hash, sessions_[i]->server().identity);
-        if (best == max_nodes || rank > highest) {
-            best = i;
-            highest = rank;
-        }
+        if (chosen.node == max_nodes || rank > chosen.rank)
+            chosen = {i, rank};
     }
-    return best != max_nodes ? best : avoided;
+    return best.node != max_nodes ? best.node : avoided.node;
 }
 
 time_point node_pool::preferred_is_fit_at(
@@ -129,7 +128,7 @@ bool node_pool::may_keep_queue(
         return false;
     if (which == among::holding) // stale keys and earlier attempts do not matter here
         return n.state != key::absent && n.state != key::unsent;
-    return !unfit_.knows_stale(c.hash, node, now) && (which == among::all || !n.was_queue_node);
+    return !unfit_.knows_stale(c.hash, node, now) && (which != among::untried || !n.was_queue_node);
 }
 
 void node_pool::note_queue_error(

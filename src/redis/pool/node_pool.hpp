@@ -81,7 +81,8 @@ public:
     bool keep_queues() const noexcept;
     enum class among : std::uint8_t {
         all,
-        untried, // not yet the queue node of this attempt
+        waiting, // all: one where turns led to no lease only if there is no other
+        untried, // the same, and not yet the queue node of this attempt
         holding  // may have our key
     };
     // Which node keeps the queue of this claim's resource: the reachable one with the highest rank,

@@ -23,6 +23,10 @@ constexpr core::duration longest_hand_over = 32ms;
 // For trouble without a known end.
 constexpr core::duration longest_stale = 10s, longest_without_queue = 3s;
 
+// Turns without a lease count for so long, and the node is avoided after so many.
+constexpr core::duration fruitless_for = 10s;
+constexpr int several = 3;
+
 // More entries are not worth their memory: the latest ones count.
 constexpr std::size_t most_remembered = 4096;
 
@@ -81,7 +85,9 @@ void unfit_queue_nodes::forget_stale(std::uint64_t resource_hash, std::size_t no
     if (!known_.empty()) {
         const auto found = known_.find(name_of(resource_hash, node));
         if (found != known_.end())
-            found->second = {.no_queue_until = found->second.no_queue_until};
+            found->second = {.no_queue_until = found->second.no_queue_until,
+                .latest_in_vain = found->second.latest_in_vain,
+                .in_vain = found->second.in_vain};
     }
 }
 
@@ -102,6 +108,31 @@ bool unfit_queue_nodes::knows_no_queue(
 {
     const memory* const m = find(resource_hash, node);
     return m != nullptr && now < m->no_queue_until;
+}
+
+void unfit_queue_nodes::note_turn_in_vain(
+    std::uint64_t resource_hash, std::size_t node, time_point now)
+{
+    memory& m = at(resource_hash, node);
+    const int before = now - m.latest_in_vain < fruitless_for ? m.in_vain : 0;
+    m.in_vain = static_cast<std::uint8_t>(std::min(before + 1, several));
+    m.latest_in_vain = now;
+}
+
+void unfit_queue_nodes::note_lease(std::uint64_t resource_hash, std::size_t node) noexcept
+{
+    if (!known_.empty()) {
+        const auto found = known_.find(name_of(resource_hash, node));
+        if (found != known_.end())
+            found->second.in_vain = 0;
+    }
+}
+
+bool unfit_queue_nodes::is_fruitless(
+    std::uint64_t resource_hash, std::size_t node, time_point now) const noexcept
+{
+    const memory* const m = find(resource_hash, node);
+    return m != nullptr && m->in_vain == several && now - m->latest_in_vain < fruitless_for;
 }
 
 } // namespace holdfast::redis

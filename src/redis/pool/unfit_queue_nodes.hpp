@@ -42,11 +42,21 @@ public:
     bool knows_no_queue(
         std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept;
 
+    // A turn there led to no lease, or to one. After several in a row without a lease, this client
+    // is probably the only one that uses this queue node: its turn always comes too early there,
+    // and a claim that has had its turn gives up its places in the queues of the others.
+    void note_turn_in_vain(std::uint64_t resource_hash, std::size_t node, core::time_point now);
+    void note_lease(std::uint64_t resource_hash, std::size_t node) noexcept;
+    bool is_fruitless(
+        std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept;
+
 private:
     struct memory {
         std::uint64_t owner = 0;
         core::time_point seen = core::long_ago; // that owner, for the first time
         core::time_point stale_until = core::long_ago, no_queue_until = core::long_ago;
+        core::time_point latest_in_vain = core::long_ago; // of the turns
+        std::uint8_t in_vain = 0;
     };
     memory& at(std::uint64_t resource_hash, std::size_t node);
     const memory* find(std::uint64_t resource_hash, std::size_t node) const noexcept;

@@ -34,19 +34,16 @@ void contention_hints::note_doubt(std::uint64_t resource_hash, core::time_point 
     known_[resource_hash].state = queue::doubtful;
 }
 
-void contention_hints::note_fruitless(
-    std::uint64_t resource_hash, std::size_t node, core::time_point now)
+void contention_hints::note_fruitless(std::uint64_t resource_hash, core::time_point now)
 {
     note(resource_hash, now);
-    known_[resource_hash].fruitless = static_cast<std::uint8_t>(node);
+    known_[resource_hash].fruitless = true;
 }
 
-std::optional<std::size_t> contention_hints::take_fruitless(std::uint64_t resource_hash) noexcept
+bool contention_hints::take_fruitless(std::uint64_t resource_hash) noexcept
 {
     const auto found = known_.find(resource_hash);
-    if (found == known_.end())
-        return std::nullopt;
-    return std::exchange(found->second.fruitless, std::nullopt);
+    return found != known_.end() && std::exchange(found->second.fruitless, false);
 }
 
 void contention_hints::note_free(std::uint64_t resource_hash, core::time_point now) noexcept
@@ -62,7 +59,7 @@ void contention_hints::forget(std::uint64_t resource_hash) noexcept
     if (found == known_.end())
         return;
     if (found->second.fruitless)
-        found->second = {.fruitless = found->second.fruitless};
+        found->second = {.fruitless = true};
     else
         known_.erase(found);
 }

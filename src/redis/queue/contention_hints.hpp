@@ -26,17 +26,16 @@ public:
     void note_free(std::uint64_t resource_hash, core::time_point now) noexcept;
     bool knows(std::uint64_t resource_hash, core::time_point now) const noexcept;
 
-    // A turn at that node led to no lease: other clients may have another queue node, and hand the
-    // resource off among themselves. The next attempt, and only that one, joins all queues at once,
-    // and goes to the queue of another node, where its turn does not come too early.
-    void note_fruitless(std::uint64_t resource_hash, std::size_t node, core::time_point now);
-    std::optional<std::size_t> take_fruitless(std::uint64_t resource_hash) noexcept;
+    // A turn led to no lease: other clients may have another queue node, and hand the resource off
+    // among themselves. The next attempt, and only that one, joins all queues at once.
+    void note_fruitless(std::uint64_t resource_hash, core::time_point now);
+    bool take_fruitless(std::uint64_t resource_hash) noexcept;
 
 private:
     enum class queue : std::uint8_t { unknown, works, doubtful };
     struct memory {
         std::optional<core::time_point> seen{};
-        std::optional<std::uint8_t> fruitless{}; // at which node
+        bool fruitless = false;
         queue state = queue::unknown;
     };
     const memory* recent(std::uint64_t resource_hash, core::time_point now) const noexcept;

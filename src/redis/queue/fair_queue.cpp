@@ -44,11 +44,8 @@ std::size_t fair_queue::node_for(claim& c, time_point now)
         (c.params.queue == core::queueing::if_contended && hints_.contention.knows(c.hash, now));
     if (!in_turn)
         return max_nodes;
-    const auto fruitless = hints_.contention.take_fruitless(c.hash);
-    c.queue.everywhere = fruitless.has_value();
-    if (fruitless)
-        c.keys[*fruitless].fruitless = true;
-    return nodes_.queue_node_of(c, now);
+    c.queue.everywhere = hints_.contention.take_fruitless(c.hash);
+    return nodes_.queue_node_of(c, now, node_pool::among::waiting);
 }
 
 void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)
@@ -257,7 +254,8 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
         send(c.queue.node, dialect_.common().first_of_queue(c), request_kind::first, id, now);
         claims_.wake_at(id, c.queue.ticket->asks_again_at);
     } else if (!c.queue.answer_due) {
-        const std::size_t queue_node = nodes_.queue_node_of(c, now);
+        const std::size_t queue_node =
+            nodes_.queue_node_of(c, now, node_pool::among::waiting);
         if (queue_node == max_nodes)
             return {.then = then::round, .claim = id};
         enter(c, queue_node, now);

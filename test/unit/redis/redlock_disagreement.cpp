@@ -70,8 +70,8 @@ struct disagreement_fixture : queue_fixture {
 
 BOOST_FIXTURE_TEST_SUITE(redlock_disagreement, disagreement_fixture)
 
-// A client is told of its turn and then refused. Its next attempt goes to the queue of another
-// node, joins all queues, and leaves them at the end. Found by the simulator: 31240.
+// A client is told of its turn and then refused. Its next attempt joins all queues, and leaves them
+// at the end. Found by the simulator: 31240.
 BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
 {
     occupy(b);
@@ -81,31 +81,32 @@ BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
     BOOST_TEST(events() == "8 refused: contended");
     log();
     const auto second = ask_in_turn(9, 'z');
-    BOOST_TEST(was_asked(a, "JOIN"));
+    BOOST_TEST(was_asked(b, "JOIN"));
     BOOST_TEST(has_queue(b));
     core->abandon(second, now);
     run();
-    BOOST_TEST(!has_queue(a));
     BOOST_TEST(!has_queue(b));
     BOOST_TEST(core->cleanup().is_done());
-    log();
     ask_in_turn(10, 'u');
     BOOST_TEST(!was_asked(b, "JOIN")); // it counts for one attempt
 }
 
-// No other client uses our queue node, so our turn there comes at once, each time too early. The
-// next attempt keeps its place in the queue of the others instead. Found by the simulator: 165245,
-// where resources rest.
+// No other client uses our queue node, so our turn there always comes too early, and each attempt
+// gives up its place in the queue of the others. After three such turns an attempt keeps it. Found by
+// the simulator: 165245, where resources rest.
 BOOST_AUTO_TEST_CASE(a_client_that_is_alone_at_its_queue_node)
 {
     occupy_all();
     reply(a, {"DEL", "A"});
-    ask_in_turn(8, 'y');
-    pass(200ms);
-    BOOST_TEST(events() == "8 refused: contended");
+    for (int turn = 0; turn < 3; ++turn) {
+        ask_in_turn(8, static_cast<char>('p' + turn));
+        pass(200ms);
+        BOOST_TEST(events() == "8 refused: contended");
+    }
     ask_in_turn(9, 'z');
-    pass(10s);
+    pass(9s);
     BOOST_TEST(events() == "");
+    BOOST_TEST(has_queue(a));
     others_release();
     run();
     BOOST_TEST(events() == "9 granted for 988");

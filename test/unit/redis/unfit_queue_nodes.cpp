@@ -113,6 +113,35 @@ BOOST_AUTO_TEST_CASE(a_full_memory_keeps_what_is_noted_again)
     BOOST_TEST(unfit.knows_no_queue(1000, 0, start));
 }
 
+// After three turns without a lease, for 10 s after the last one. Grants of keys say nothing about
+// that.
+BOOST_AUTO_TEST_CASE(turns_without_a_lease)
+{
+    unfit_queue_nodes unfit;
+    for (int turn = 0; turn < 3; ++turn) {
+        BOOST_TEST(!unfit.is_fruitless(resource, 1, start));
+        unfit.note_turn_in_vain(resource, 1, start);
+        unfit.forget_stale(resource, 1);
+    }
+    BOOST_TEST(unfit.is_fruitless(resource, 1, start + 10s - 1ns));
+    BOOST_TEST(!unfit.is_fruitless(resource, 2, start));
+    BOOST_TEST(!unfit.is_fruitless(resource, 1, start + 10s));
+    unfit.note_turn_in_vain(resource, 1, start + 10s);
+    BOOST_TEST(!unfit.is_fruitless(resource, 1, start + 10s)); // the first one again
+}
+BOOST_AUTO_TEST_CASE(a_lease_after_turns_without_one)
+{
+    unfit_queue_nodes unfit;
+    for (int turn = 0; turn < 4; ++turn)
+        unfit.note_turn_in_vain(resource, 1, start);
+    BOOST_TEST(unfit.is_fruitless(resource, 1, start));
+    unfit.note_lease(resource, 1);
+    BOOST_TEST(!unfit.is_fruitless(resource, 1, start));
+    unfit.note_turn_in_vain(resource, 1, start);
+    BOOST_TEST(!unfit.is_fruitless(resource, 1, start));
+    unfit.note_lease(resource, 2);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
