@@ -319,8 +319,8 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_is_found_where_the_key_was_asked_for)
     BOOST_TEST(core->cleanup().is_done());
 }
 
-// The claim has had its turn at another node meanwhile, and its second request for a place came after
-// the gift: it is in that queue again.
+// The claim has had its turn at another node meanwhile, and its second request for a place came
+// after the gift: it is in that queue again.
 BOOST_AUTO_TEST_CASE(a_lease_that_crosses_a_second_request_for_a_place)
 {
     terms.ttl = 10s;
@@ -330,9 +330,9 @@ BOOST_AUTO_TEST_CASE(a_lease_that_crosses_a_second_request_for_a_place)
     run(); // it watches the key there
     reply(c, {"EVAL", std::string(redis::baton_script.text), "2", lock, queue, text_of('o'), " 0",
                  "500"});
-    reply(c, {"ZADD", queue, "1", place});
     run();
     BOOST_TEST(owners() == "y--");
+    reply(c, {"ZADD", queue, "1", place});
     core->abandon(id, now);
     run();
     BOOST_TEST(owners() == "---");

@@ -92,8 +92,8 @@ BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
 }
 
 // No other client uses our queue node, so our turn there always comes too early, and each attempt
-// gives up its place in the queue of the others. After three such turns an attempt keeps it. Found by
-// the simulator: 165245, where resources rest.
+// gives up its place in the queue of the others. After three such turns an attempt keeps it. Found
+// by the simulator: 165245, where resources rest.
 BOOST_AUTO_TEST_CASE(a_client_that_is_alone_at_its_queue_node)
 {
     occupy_all();
