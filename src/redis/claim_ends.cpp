@@ -59,8 +59,9 @@ void claim_ends::begin_step(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     c.late.reset();
-    if (c.queue.ticket)
-        c.release_within(c.queue.ticket->release_ends - now, now);
+    if (c.queue.ticket) // the loop may be late
+        c.queue.ticket->release_left =
+            std::max<core::duration>(c.queue.ticket->release_ends - now, core::duration(0));
     limit_release(id, now);
 }
 

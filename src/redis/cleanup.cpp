@@ -58,7 +58,8 @@ void cleanup::ask_late(claim_id id, std::size_t node, time_point now)
     const claim& c = claims_[id];
     const bool may_ask =
         c.gives() == passing::no || (c.gives() == passing::in_doubt && node == c.gave_at());
-    if (may_ask && c.keys.may_hold(node))
+    const bool may_be_there = c.keys[node].queued || now < c.keys.gone_at();
+    if (may_ask && may_be_there && c.keys.may_hold(node))
         hand_off(id, node, {}, now);
 }
 

@@ -255,7 +255,9 @@ void life_cycle::on_sent_late(std::size_t node, const request& r, time_point now
     if (!decides(c->stage, r.kind) || c->late.test(node))
         return;
     c->late.set(node);
-    if (c->late.count() != blocking(c->keys.size()))
+    const std::size_t most =
+        r.kind == request_kind::give ? 1 : blocking(c->keys.size()); // only one is asked to give
+    if (c->late.count() != most)
         return;
     if (c->stage == stage::asking) {
         c->round_began = now;
@@ -305,6 +307,7 @@ void life_cycle::on_baton(claim_id id, std::size_t node, const baton& given, tim
     claim& c = claims_[id];
     if (c.stage != stage::queued) {
         c.keys[node].queued = c.queue.everywhere; // as in take_over()
+        c.queue.ticket->discarded = given.token;
         return ends_.discard(id, node, given, now);
     }
     parts_.queue.note_turn(id, node, now);

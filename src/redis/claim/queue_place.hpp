@@ -28,6 +28,7 @@ struct queue_ticket {
     core::time_point keys_end = core::long_ago; // no key ends later, as nodes have told
     core::duration answered_in{};   // by the queue node, to the last request for a place
     std::optional<custody> baton{}; // the lease has come by it
+    core::owner_token discarded{};  // the last lease that came too late
     passing gives = passing::no;
     std::uint8_t gave_at = max_nodes; // which node
     core::time_point release_ends{}; // at the latest

@@ -114,7 +114,8 @@ void unfit_queue_nodes::note_turn_in_vain(
     std::uint64_t resource_hash, std::size_t node, time_point now)
 {
     memory& m = at(resource_hash, node);
-    const int before = now - m.latest_in_vain < fruitless_for ? m.in_vain : 0;
+    const bool recent = m.in_vain != 0 && now - m.latest_in_vain < fruitless_for;
+    const int before = recent ? m.in_vain : 0;
     m.in_vain = static_cast<std::uint8_t>(std::min(before + 1, several));
     m.latest_in_vain = now;
 }

@@ -42,7 +42,7 @@ public:
     bool knows_no_queue(
         std::uint64_t resource_hash, std::size_t node, core::time_point now) const noexcept;
 
-    // A turn there led to no lease, or to one. After several in a row without a lease, this client
+    // A turn there led to no lease, or to one. After several of the former in a row, this client
     // is probably the only one that uses this queue node: its turn always comes too early there,
     // and a claim that has had its turn gives up its places in the queues of the others.
     void note_turn_in_vain(std::uint64_t resource_hash, std::size_t node, core::time_point now);

@@ -44,8 +44,10 @@ std::size_t fair_queue::node_for(claim& c, time_point now)
         (c.params.queue == core::queueing::if_contended && hints_.contention.knows(c.hash, now));
     if (!in_turn)
         return max_nodes;
-    c.queue.everywhere = hints_.contention.take_fruitless(c.hash);
-    return nodes_.queue_node_of(c, now, node_pool::among::waiting);
+    const std::size_t chosen = nodes_.queue_node_of(c, now, node_pool::among::waiting);
+    c.queue.everywhere = hints_.contention.take_fruitless(c.hash) ||
+                         chosen != nodes_.queue_node_of(c, now); // others may use that one
+    return chosen;
 }
 
 void fair_queue::join(claim_id id, std::size_t queue_node, time_point now)

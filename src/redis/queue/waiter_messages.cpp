@@ -77,6 +77,7 @@ std::optional<waiter_messages::gift> waiter_messages::accept(
     const auto given = read_baton(text);
     const claim* const c = claims_.find(id);
     if (!given || given->fence.has_value() != c->round.is_fenced() || !c->keys[node].queued ||
+        c->queue.ticket->discarded.view() == given->token.view() ||
         c->token.view() == given->token.view())
         return std::nullopt;
     return gift{.claim = id, .given = *given};

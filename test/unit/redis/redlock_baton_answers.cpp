@@ -240,6 +240,22 @@ BOOST_AUTO_TEST_CASE(deletions_that_are_sent_late_after_a_gift_in_vain)
     BOOST_TEST(events() == "8 unconfirmed");
 }
 
+// Our own loop is busy for 10 ms. Only the queue node is asked.
+BOOST_AUTO_TEST_CASE(a_gift_that_is_sent_late)
+{
+    const auto id = get_turn();
+    wait_elsewhere('n', "theirs+");
+    nodes[a].deaf = true;
+    release(id);
+    pass(10ms);
+    nodes[a].deaf = false;
+    nodes[a].silent = true;
+    pass(50ms - 1ns);
+    BOOST_TEST(events() == "");
+    pass(1ns);
+    BOOST_TEST(events() == "8 unconfirmed");
+}
+
 // The queue node tells that the key was handed off when the claim's ttl is long over: others want
 // the resource. Found by the simulator: seed 109010 of lingering worlds, in which a client never
 // asked for its turn, because the queue node always answered later than that.

@@ -333,6 +333,11 @@ BOOST_AUTO_TEST_CASE(a_lease_that_crosses_a_second_request_for_a_place)
     run();
     BOOST_TEST(owners() == "y--");
     reply(c, {"ZADD", queue, "1", place});
+    requests();
+    const std::string again = place.substr(0, 48) + text_of('o') + "60000 0";
+    reply(c, {"PUBLISH", place.substr(48), again});
+    run();
+    BOOST_TEST(requests() == ""); // that lease is being deleted already
     core->abandon(id, now);
     run();
     BOOST_TEST(owners() == "---");
