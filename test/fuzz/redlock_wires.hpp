@@ -76,7 +76,8 @@ struct redlock_wires : redlock_leases {
         }
     }
 
-    // Time runs from when the bytes are sent, but a minority of late nodes does not extend it.
+    // Time runs from when the bytes are sent, but a minority of late nodes does not extend it. Only
+    // one node is asked to give a lease.
     void on_sent(std::size_t at, const node::command& c, core::duration waited)
     {
         if (waited <= 1ms || c.text[0] != "EVALSHA" ||
@@ -84,9 +85,11 @@ struct redlock_wires : redlock_leases {
                 calls(c.text, redis::baton_script)))
             return;
         claim_book* const b = lease_of(at, argument(c.text, 0));
-        if (b != nullptr && b->now == stage::releasing && b->late.insert(at).second &&
-            b->late.size() == redis::blocking(nodes.size()))
-            b->deadline = now + redlock.patience(b->terms.ttl);
+        if (b == nullptr || b->now != stage::releasing)
+            return;
+        if (calls(c.text, redis::baton_script) ||
+            (b->late.insert(at).second && b->late.size() == redis::blocking(nodes.size())))
+            b->deadline += waited;
     }
 
     static std::string queue_of(const std::string& resource)

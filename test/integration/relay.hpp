@@ -175,7 +175,7 @@ private:
 /// Counts the attempts of a test until a lease is given as it is.
 class attempts {
 public:
-    void next() { BOOST_REQUIRE(++count_ <= 20); }
+    void next() { BOOST_REQUIRE(++count_ <= 100); }
 
 private:
     int count_ = 0;
