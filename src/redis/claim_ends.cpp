@@ -68,8 +68,8 @@ void claim_ends::begin_step(claim_id id, time_point now)
 void claim_ends::limit_release(claim_id id, time_point now)
 {
     claim& c = claims_[id];
-    const core::duration left = c.queue.ticket ? c.queue.ticket->release_left
-                                               : parts_.nodes.timeout(c.params.ttl);
+    const core::duration left =
+        c.queue.ticket ? c.queue.ticket->release_left : parts_.nodes.timeout(c.params.ttl);
     c.release_within(left, now);
     claims_.wake_at(id, now + left);
 }

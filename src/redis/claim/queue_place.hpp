@@ -31,8 +31,8 @@ struct queue_ticket {
     core::owner_token discarded{};  // the last lease that came too late
     passing gives = passing::no;
     std::uint8_t gave_at = max_nodes; // which node
-    core::time_point release_ends{}; // at the latest
-    core::duration release_left{};   // until then, when its latest requests were queued
+    core::time_point release_ends{};  // at the latest
+    core::duration release_left{};    // until then, when its latest requests were queued
     bool strayed = false; // a request about the key is without an answer, and may still arrive
 };
 

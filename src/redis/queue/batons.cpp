@@ -92,9 +92,9 @@ passing batons::go_on(claim_id id, time_point now)
 // the lease has ended. And `longest_stay` is about the queue of the node where we had our turn.
 bool batons::may_give(const claim& c, std::size_t node, time_point now) const noexcept
 {
-    if (node == max_nodes || node != c.queue.node || c.keys.is_queued() ||
-        !nodes_.is_ready(node) || nodes_[node].congested(now) || c.keys[node].state != key::ours ||
-        c.queue.ticket->strayed || !is_fresh(c, now))
+    if (node == max_nodes || node != c.queue.node || c.keys.is_queued() || !nodes_.is_ready(node) ||
+        nodes_[node].congested(now) || c.keys[node].state != key::ours || c.queue.ticket->strayed ||
+        !is_fresh(c, now))
         return false;
     const custody* const b = c.came_by_baton();
     return b == nullptr || b->node == node;

@@ -256,8 +256,7 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
         send(c.queue.node, dialect_.common().first_of_queue(c), request_kind::first, id, now);
         claims_.wake_at(id, c.queue.ticket->asks_again_at);
     } else if (!c.queue.answer_due) {
-        const std::size_t queue_node =
-            nodes_.queue_node_of(c, now, node_pool::among::waiting);
+        const std::size_t queue_node = nodes_.queue_node_of(c, now, node_pool::among::waiting);
         if (queue_node == max_nodes)
             return {.then = then::round, .claim = id};
         enter(c, queue_node, now);

@@ -247,18 +247,17 @@ void process::perform(const core::effect& e)
             // before a renewal is answered.
             const bool may_be_renewed =
                 until - world_.time.now() >= w.terms.guard + patience(w.terms.ttl);
-            world_.judge.acquired(
-                global(e.lease), {.resource = w.resource,
-                                     .process = number_,
-                                     .asked = w.when,
-                                     .nodes_asked = subject_->asked(e.lease).value_or(w.when),
-                                     .decided = decided ? true_time(*decided) : w.when,
-                                     .token = e.fence,
-                                     .guard = w.terms.guard,
-                                     .until = until,
-                                     .renews = w.terms.renews && may_be_renewed &&
-                                               w.terms.max_hold == forever,
-                                     .min_hold = std::chrono::milliseconds(w.terms.min_hold_ms)});
+            world_.judge.acquired(global(e.lease),
+                {.resource = w.resource,
+                    .process = number_,
+                    .asked = w.when,
+                    .nodes_asked = subject_->asked(e.lease).value_or(w.when),
+                    .decided = decided ? true_time(*decided) : w.when,
+                    .token = e.fence,
+                    .guard = w.terms.guard,
+                    .until = until,
+                    .renews = w.terms.renews && may_be_renewed && w.terms.max_hold == forever,
+                    .min_hold = std::chrono::milliseconds(w.terms.min_hold_ms)});
         }
         if (asked_for != wishes_.end())
             wishes_.erase(asked_for);

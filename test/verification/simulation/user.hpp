@@ -9,7 +9,7 @@ class user final : public user_of_locks {
 public:
     user(std::size_t number, surroundings& world, process& where);
 
-    void begin(); // its process has started
+    void begin();   // its process has started
     void hurry();   // its work ends soon
     void give_up(); // it does not wait for much longer
     bool idle() const noexcept { return doing_ == state::nothing; }
