@@ -81,6 +81,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::leave:
         return life_.act(parts_.queue.on_reply(node, r, answer, now), now);
     case request_kind::enqueue:
+    case request_kind::join:
         if (take_gift(node, r, answer, now))
             return;
         life_.act(parts_.queue.on_reply(node, r, answer, now), now);

@@ -185,7 +185,7 @@ private:
     std::string baton_in(const std::string& key, core::time_point now) const;
     void changed(const std::string& key); // sends an invalidation if the core tracks the key
     std::string pass_on(const words& text, core::time_point now);
-    std::string join(const words& text);
+    std::string join(const words& text, core::time_point now);
     std::string enqueue(const words& text, core::time_point queued, core::time_point now);
     std::string renew(const words& text, core::time_point queued, core::time_point now);
     void expire(core::time_point now)

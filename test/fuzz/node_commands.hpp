@@ -177,12 +177,18 @@ inline std::string node::enqueue(const words& text, core::time_point queued, cor
     return number(0);
 }
 
-// The script `join`: queue, place, ttl of the queue.
-inline std::string node::join(const words& text)
+// The script `join`: key, queue, place, ttl of the queue.
+inline std::string node::join(const words& text, core::time_point now)
 {
-    std::deque<std::string>& queue = queues[resource_of(text[3])];
-    if (std::find(queue.begin(), queue.end(), text[4]) == queue.end())
-        queue.push_back(text[4]);
+    std::deque<std::string>& queue = queues[text[3]];
+    const std::string& place = text[5];
+    const auto found = keys.find(text[3]);
+    if (found != keys.end() && is_given_to(found->second.token, place.substr(0, token_length))) {
+        std::erase(queue, place);
+        return baton_in(text[3], now);
+    }
+    if (std::find(queue.begin(), queue.end(), place) == queue.end())
+        queue.push_back(place);
     return number(1);
 }
 
@@ -238,7 +244,7 @@ inline std::string node::execute(core::time_point now)
     if (calls(text, redis::pass_on_script))
         return pass_on(text, now);
     if (calls(text, redis::join_script))
-        return join(text);
+        return join(text, now);
     if (calls(text, redis::untrack_script)) {
         if (queues[resource_of(text[3])].empty())
             changed(text[3]);

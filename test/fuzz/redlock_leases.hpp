@@ -168,13 +168,19 @@ struct redlock_leases {
         return std::string(push[3].text.substr(0, token_length));
     }
 
+    static const std::string& place_argument(const words& text)
+    {
+        return argument(text, calls(text, redis::join_script) ? 0 : 2);
+    }
+
     // The claim whose place is told of a lease by an answer.
     static std::string place_in(const words& text)
     {
         return !text[0].starts_with("EVAL") || is_trial(text) ||
-                       !(calls(text, redis::enqueue_script) || calls(text, redis::pass_on_script))
+                       !(calls(text, redis::enqueue_script) || calls(text, redis::join_script) ||
+                           calls(text, redis::pass_on_script))
                    ? std::string()
-                   : argument(text, 2).substr(0, token_length);
+                   : place_argument(text).substr(0, token_length);
     }
 
     void on_coming(std::size_t at, const node::command* c, redis::reply r)

@@ -101,16 +101,19 @@ struct redlock_wires : redlock_leases {
     void on_join(std::size_t at, node::command& c)
     {
         const words& text = c.text;
-        const claim_book* const b = find(text[4].substr(0, 32));
-        check(b != nullptr && text[3] == queue_of(b->resource), "only open attempts enter a queue");
+        const std::string& place = place_argument(text);
+        const claim_book* const b = find(place.substr(0, token_length));
+        check(b != nullptr && text[3] == b->resource && text[4] == queue_of(b->resource),
+            "only open attempts enter a queue");
         check(b->terms.queue != core::queueing::none, "only attempts that may wait enter a queue");
-        check(text[4].size() > 48 && text[4].substr(48) == nodes[at].channel(),
+        check(place.size() > entry_length && place.substr(entry_length) == nodes[at].channel(),
             "a waiter has subscribed to the channel of its place");
-        check(ms(text[5]) > longest_silence, "a queue lasts longer than a waiter is silent");
+        check(ms(argument(text, 1)) > longest_silence,
+            "a queue lasts longer than a waiter is silent");
         c.claims = {b->name};
-        open.at(b->name).joined(at, std::string_view(text[4]).substr(32, 16));
+        open.at(b->name).joined(at, std::string_view(place).substr(token_length, 16));
         asked[b->token] = now;
-        places[at].insert(text[4]);
+        places[at].insert(place);
     }
 
     void on_call(std::size_t at, node::command& c)
@@ -270,7 +273,7 @@ struct redlock_wires : redlock_leases {
             on_deleted(at, text, v);
         }
         if (v.kind == resp::value_kind::blob_string && !place_in(text).empty()) {
-            const std::string& place = argument(text, 2);
+            const std::string& place = place_argument(text);
             if (const auto b = gift_in(answer))
                 on_gift(at, *b, place.substr(0, token_length),
                     std::string_view(place).substr(token_length, 16), sure);

@@ -147,7 +147,8 @@ std::string_view common_calls::enqueue(const claim& c, std::string_view place, b
 std::string_view common_calls::join(const claim& c, std::string_view place)
 {
     command_.clear();
-    begin_script(command_, join_script, true, 1, 2);
+    begin_script(command_, join_script, true, 2, 2);
+    resp::append_blob(command_, c.lock);
     resp::append_blob(command_, names_.queue_of(c.lock));
     resp::append_blob(command_, place);
     resp::append_blob(command_, in_ms(queue_ttl));

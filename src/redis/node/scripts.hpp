@@ -148,12 +148,18 @@ inline constexpr script owner_script{
     "if type(v)=='string' then return string.sub(v,1,32) end return v",
     "efc24ad032cbf7c1eab844684a84902b5f9b83a0"};
 
-// KEYS[1]: a queue; ARGV[1]: our place; ARGV[2]: its ttl in ms. We join the queue. The key is not
-// taken, even if it is free.
-inline constexpr script join_script{"local last=redis.call('zrange',KEYS[1],-1,-1,'withscores')[2] "
-                                    "redis.call('zadd',KEYS[1],'nx',(last or 0)+1,ARGV[1]) "
-                                    "return redis.call('pexpire',KEYS[1],ARGV[2])",
-    "56ecf9529893c2ff42ef563d66df6291885a604a"};
+// KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our place; ARGV[2]: ttl of the queue in ms. We
+// join the queue. The key is not taken, even if it is free. Returns 1; or a text: a baton for our
+// place, which we had not heard of.
+inline constexpr script join_script{
+    "local v=redis.pcall('get',KEYS[1]) "
+    "if type(v)=='string' and string.sub(v,33,64)==string.sub(ARGV[1],1,32) then "
+    "redis.call('zrem',KEYS[2],ARGV[1]) "
+    "return string.sub(v,1,32)..redis.call('pttl',KEYS[1])..string.sub(v,65) end "
+    "local last=redis.call('zrange',KEYS[2],-1,-1,'withscores')[2] "
+    "redis.call('zadd',KEYS[2],'nx',(last or 0)+1,ARGV[1]) "
+    "return redis.call('pexpire',KEYS[2],ARGV[2])",
+    "69a1288850260eca6dc4722d56e2382135ba57f5"};
 
 // KEYS[1]: a queue. A node that tracks a key does so until it changes, even if there is no such
 // key and no client is left to tell. So the key of an empty queue is made, and deleted at once.

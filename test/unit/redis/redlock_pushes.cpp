@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(changes_do_not_postpone_questions_that_are_due)
         reply(a, {"PEXPIRE", "A", "60000"});
         run();
     }
-    BOOST_TEST(nodes[other].commands() == "JOIN by text, OWNER A by text");
+    BOOST_TEST(nodes[other].commands() == "JOIN A by text, OWNER A by text");
 }
 
 // The key may have been released just before we asked for pushes.

@@ -67,7 +67,7 @@ words random_commands::queue_call(words w, bool enqueues)
 
 words random_commands::join_call(words w)
 {
-    w.insert(w.end(), {"1", one_in(15) ? key() : "q", member(), ttl()});
+    w.insert(w.end(), {"2", one_in(15) ? key() : "a", one_in(15) ? key() : "q", member(), ttl()});
     while (w.size() > 3 && one_in(30))
         w.pop_back();
     return w;
