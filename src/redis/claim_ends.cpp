@@ -126,6 +126,8 @@ void claim_ends::on_given(std::size_t node, const request& r, reply answer, time
         const bool releasing = c->stage == stage::releasing;
         if (releasing && got == result::given)
             end_release(id, release_outcome::released, now);
+        else if (releasing && got == result::unusable)
+            end_release(id, release_outcome::unconfirmed, now);
         else if (releasing)
             delete_keys(id, now);
         else

@@ -84,7 +84,10 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::join:
         if (take_gift(node, r, answer, now))
             return;
-        life_.act(parts_.queue.on_reply(node, r, answer, now), now);
+        if (const auto id = parts_.messages.turn_in_answer(node, r, answer))
+            life_.on_turn(*id, node, now);
+        else
+            life_.act(parts_.queue.on_reply(node, r, answer, now), now);
         return parts_.observer.look(node, now);
     case request_kind::renew:
         for (const claim_id each : parts_.kept.on_renewed(node, r, answer, now))

@@ -131,12 +131,15 @@ public:
         compare();
     }
 
-    // The queue node answers that it is our turn.
+    // The queue node answers that it is our turn. When we wait elsewhere, or have gone on without
+    // our turn, it has to be confirmed.
     void in_turn(std::size_t node, core::time_point sent, bool sure)
     {
         place& p = at_[node];
         blurred = blurred || !sure;
         const bool counts = !turn_ && !round_was_ && p.sets == 0 && queue_node_ == node;
+        if (!counts)
+            notified(node, p.reference, sure);
         if (now != stage::asking || (!counts && !blurred))
             return;
         gift_in_doubt = gift_in_doubt || !counts; // a gift is only taken before the turn

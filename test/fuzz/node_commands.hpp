@@ -183,9 +183,11 @@ inline std::string node::join(const words& text, core::time_point now)
     std::deque<std::string>& queue = queues[text[3]];
     const std::string& place = text[5];
     const auto found = keys.find(text[3]);
-    if (found != keys.end() && is_given_to(found->second.token, place.substr(0, token_length))) {
+    const std::string own = place.substr(0, token_length),
+                      value = found != keys.end() ? found->second.token : std::string();
+    if (value == own || is_given_to(value, own)) {
         std::erase(queue, place);
-        return baton_in(text[3], now);
+        return value == own ? number(0) : baton_in(text[3], now);
     }
     if (std::find(queue.begin(), queue.end(), place) == queue.end())
         queue.push_back(place);

@@ -229,7 +229,8 @@ struct redlock_leases {
             return;
         c->blurred = c->blurred || !sure || is_muddled(h->token);
         if (!sure || c->gift_in_doubt) { // the core may have ended the connection before
-            muddled.insert({h->token, c->lease->token});
+            muddle(h->token);
+            muddle(c->lease->token);
             c->may_be_given();
             c->deadline = std::max(c->deadline, limit_of(*c));
             return;
@@ -311,11 +312,13 @@ struct redlock_leases {
             if (h->asked_node != at || h->requests == 0 || --h->requests > 0)
                 continue; // it was asked again by text
             const bool given = is_number && v.integer == 2;
+            const bool is_outcome = v.kind == resp::value_kind::error ||
+                                    (is_number && v.integer >= 0 && v.integer <= 3);
             // The core may have ended the connection before, and not know it.
             if (h->now == passing::asked)
-                h->now = !given           ? passing::kept
-                         : nodes[at].sure ? passing::given
-                                          : passing::in_doubt;
+                h->now = !is_outcome || (given && !nodes[at].sure) ? passing::in_doubt
+                         : given                                   ? passing::given
+                                                                   : passing::kept;
             if (b == nullptr || b->lease != h)
                 continue;
             b->blurred = b->blurred || !nodes[at].sure;

@@ -265,9 +265,11 @@ struct redlock_wires : redlock_leases {
         if (calls(text, redis::join_script) || calls(text, redis::enqueue_script)) {
             if (claim_book* const b = claim_at(c, 0)) {
                 b->has_place(at);
-                if (calls(text, redis::enqueue_script) && v.kind == resp::value_kind::integer &&
-                    v.integer == 0)
+                const bool is_turn = v.kind == resp::value_kind::integer && v.integer == 0;
+                if (is_turn && calls(text, redis::enqueue_script))
                     b->in_turn(at, c.queued, sure);
+                else if (is_turn)
+                    b->notified(at, std::string_view(text[5]).substr(token_length, 16), sure);
             }
         } else if (!calls(text, redis::renew_script)) {
             on_deleted(at, text, v);

@@ -25,8 +25,8 @@ struct claim_node {
     key state = key::absent;
     std::uint8_t open = 0;                   // requests under way that may make it ours
     std::uint8_t refusals = 0;               // in this round
-    std::uint8_t renewing = 0;               // renewals under way
     std::uint8_t trouble = 0;                // an errc: why it has no vote in this round, or 0
+    std::uint16_t renewing = 0;              // renewals under way: a user may extend in a loop
     bool repairing : 1 = false;              // a SET to repair it is under way
     bool deleting : 1 = false;               // a deletion is under way
     bool hands_off : 1 = false;              // it hands the key off to the next in the queue

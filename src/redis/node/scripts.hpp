@@ -89,8 +89,8 @@ inline constexpr script pass_on_script{
 inline constexpr script enqueue_script{
     "local k,q,me=KEYS[1],KEYS[2],ARGV[3] "
     "if ARGV[6] then local v=redis.pcall('get',k) "
-    "if v==ARGV[1] then redis.call('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
-    "if type(v)=='string' and string.sub(v,33,64)==ARGV[1] then redis.call('zrem',q,me) "
+    "if v==ARGV[1] then redis.pcall('zrem',q,me) redis.call('pexpire',k,ARGV[4]) return 0 end "
+    "if type(v)=='string' and string.sub(v,33,64)==ARGV[1] then redis.pcall('zrem',q,me) "
     "return string.sub(v,1,32)..redis.call('pttl',k)..string.sub(v,65) end end "
     "local last=redis.call('zrange',q,-1,-1,'withscores')[2] "
     "redis.call('zadd',q,'nx',(last or 0)+1,me) "
@@ -107,7 +107,7 @@ inline constexpr script enqueue_script{
     "local n=redis.pcall('publish',string.sub(m,49),string.sub(m,1,48)) "
     "if type(n)=='number' and n>0 then return tonumber(ARGV[2]) end "
     "end",
-    "bbe18617baf5f421aa14582ccde34ea7660d60db"};
+    "fd1059cdb2d88175da870458528bd49cdb472ac1"};
 
 // A baton gives a lease to the next waiter as it is: the keys stay. Only the key at the queue node
 // tells the new holder: its value is then the owner token of the keys, the token of the waiter's
@@ -149,17 +149,18 @@ inline constexpr script owner_script{
     "efc24ad032cbf7c1eab844684a84902b5f9b83a0"};
 
 // KEYS[1]: the key; KEYS[2]: its queue; ARGV[1]: our place; ARGV[2]: ttl of the queue in ms. We
-// join the queue. The key is not taken, even if it is free. Returns 1; or a text: a baton for our
-// place, which we had not heard of.
+// join the queue. The key is not taken, even if it is free. Returns 1; or, if we have not heard of
+// it, 0: the key is that of our place, and it may be our turn; a text: a baton for our place.
 inline constexpr script join_script{
-    "local v=redis.pcall('get',KEYS[1]) "
-    "if type(v)=='string' and string.sub(v,33,64)==string.sub(ARGV[1],1,32) then "
-    "redis.call('zrem',KEYS[2],ARGV[1]) "
-    "return string.sub(v,1,32)..redis.call('pttl',KEYS[1])..string.sub(v,65) end "
+    "local v,own=redis.pcall('get',KEYS[1]),string.sub(ARGV[1],1,32) "
+    "local given=type(v)=='string' and string.sub(v,33,64)==own "
+    "if given or v==own then redis.pcall('zrem',KEYS[2],ARGV[1]) end "
+    "if given then return string.sub(v,1,32)..redis.call('pttl',KEYS[1])..string.sub(v,65) end "
+    "if v==own then return 0 end "
     "local last=redis.call('zrange',KEYS[2],-1,-1,'withscores')[2] "
     "redis.call('zadd',KEYS[2],'nx',(last or 0)+1,ARGV[1]) "
     "return redis.call('pexpire',KEYS[2],ARGV[2])",
-    "69a1288850260eca6dc4722d56e2382135ba57f5"};
+    "9b87be11f857c4a94161bae30f77646565f9c354"};
 
 // KEYS[1]: a queue. A node that tracks a key does so until it changes, even if there is no such
 // key and no client is left to tell. So the key of an empty queue is made, and deleted at once.

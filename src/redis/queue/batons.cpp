@@ -42,6 +42,16 @@ bool is_fresh(const claim& c, time_point now) noexcept
     return c.keys.valid_until() >= now + c.params.ttl * 7 / 10; // `long_ago` without a majority
 }
 
+// What the script answers, besides 0.
+constexpr std::int64_t nobody_waits = 1; // the key is ours as before
+constexpr std::int64_t given = 2, handed_off = 3;
+
+bool is_outcome(const resp::value& v) noexcept
+{
+    return v.kind == resp::value_kind::error ||
+           (v.kind == resp::value_kind::integer && v.integer >= 0 && v.integer <= handed_off);
+}
+
 std::chrono::milliseconds lag_of(const claim& c) noexcept
 {
     const custody* const b = c.came_by_baton();
@@ -131,20 +141,21 @@ bool batons::say_again(std::size_t node, const request& r, time_point now)
 
 batons::result batons::on_reply(std::size_t node, const request& r, reply answer, time_point now)
 {
-    constexpr std::int64_t given = 2, handed_off = 3;
     --under_way_;
     claim* const found = claims_.find(r.reference);
     if (found == nullptr)
         return result::given; // or its keys have ended
     claim& c = *found;
-    c.queue.ticket->gives = passing::no;
     const resp::value& v = answer.front();
+    if (!is_outcome(v)) { // that of another request, perhaps
+        c.queue.ticket->gives = passing::in_doubt;
+        return result::unusable;
+    }
+    c.queue.ticket->gives = passing::no;
     if (v.kind == resp::value_kind::error) { // then it has changed nothing
         nodes_.note_queue_error(node, &c, dialect_.names().queue_of(c.lock), answer, now);
         return result::kept;
     }
-    if (v.kind != resp::value_kind::integer)
-        return result::unusable;
     if (v.integer == given || v.integer == handed_off) {
         hints_.contention.note_turn(c.hash, now);
         hints_.windows.note_contention(c.hash, now);
@@ -154,7 +165,6 @@ batons::result batons::on_reply(std::size_t node, const request& r, reply answer
         c.relinquish(); // sets `gives`, too
         return result::given;
     }
-    constexpr std::int64_t nobody_waits = 1; // the key is ours as before
     if (v.integer != nobody_waits)
         c.keys.deleted(node, v.integer == handed_off);
     return result::kept;

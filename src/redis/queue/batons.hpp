@@ -35,7 +35,7 @@ public:
     enum class result : std::uint8_t {
         given,    // another client has the lease
         kept,     // nobody has it: the keys are to be deleted
-        unusable, // the same, and the node does not follow the protocol
+        unusable, // only the node knows, and it does not follow the protocol
     };
     result on_reply(std::size_t node, const request& r, reply answer, core::time_point now);
     bool say_again(std::size_t node, const request& r, core::time_point now);

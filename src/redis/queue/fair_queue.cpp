@@ -192,7 +192,7 @@ fair_queue::outcome fair_queue::take_turn(claim_id id, time_point asked, time_po
     c.granted(c.queue.node, asked);
     nodes_.unfit().forget_stale(c.hash, c.queue.node);
     nodes_.note_end(c.queue.node, c.lock, true);
-    c.keys[c.queue.node].queued = false;
+    c.keys[c.queue.node].queued = c.queue.everywhere; // another request for a place may cross it
     c.queue.has_turn(c.queue.node);
     return {.then = then::round, .claim = id};
 }

@@ -51,6 +51,21 @@ std::optional<claim_id> waiter_messages::turn_in_push(std::size_t node, reply pu
     return id;
 }
 
+std::optional<claim_id> waiter_messages::turn_in_answer(
+    std::size_t node, const request& r, reply answer) const
+{
+    const resp::value& v = answer.front();
+    const claim* const c = claims_.find(r.reference);
+    if (v.kind != resp::value_kind::integer || v.integer != 0 || c == nullptr ||
+        !c->keys[node].queued)
+        return std::nullopt;
+    const bool is_here = c->queue.node == node;
+    const bool is_grant =
+        is_here && c->stage == claim_stage::queued && r.kind == request_kind::enqueue;
+    const bool is_known = is_here && c->queue.handed_over;
+    return is_grant || is_known ? std::nullopt : std::optional(r.reference);
+}
+
 std::optional<waiter_messages::gift> waiter_messages::gift_in_push(
     std::size_t node, reply push) const
 {

@@ -17,6 +17,10 @@ public:
 
     // The claim whose turn it may be, if the push says so.
     std::optional<core::claim_id> turn_in_push(std::size_t node, reply push) const;
+    // The claim that is told of a turn by the answer to its request for a place, when it waits
+    // elsewhere, or has gone on without its turn.
+    std::optional<core::claim_id> turn_in_answer(
+        std::size_t node, const request& r, reply answer) const;
 
     // The lease of another client is given to a claim: by a push; or by the answer of a script,
     // which says that it was. Each counts once.

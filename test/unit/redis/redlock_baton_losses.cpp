@@ -340,6 +340,25 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_is_found_by_the_next_request_for_a_second_plac
     BOOST_TEST(!has_queue(c));
 }
 
+// The same, when that node hands its key off.
+BOOST_AUTO_TEST_CASE(a_lost_turn_is_found_by_the_next_request_for_a_second_place)
+{
+    terms.ttl = 60s;
+    wait(60s);
+    pass(1s); // until it joins all queues
+    BOOST_REQUIRE(has_queue(c));
+    pass(500ms); // it asks again sooner than the hand-off ends
+    reply(b, {"DEL", lock});
+    const auto push = std::exchange(nodes[c].server.on_push, [](auto, auto) {});
+    const std::string told = reply(c, {"EVAL", std::string(redis::pass_on_script.text), "2", lock,
+                                          queue, text_of('o'), "500", ""});
+    BOOST_REQUIRE(told == ":2\r\n");
+    nodes[c].server.on_push = push;
+    pass(499ms);
+    BOOST_TEST(events().starts_with("8 granted"));
+    BOOST_TEST(owners() == "oyy");
+}
+
 // The claim has had its turn at another node meanwhile, and its second request for a place came
 // after the gift: it is in that queue again.
 BOOST_AUTO_TEST_CASE(a_lease_that_crosses_a_second_request_for_a_place)

@@ -1,6 +1,8 @@
 // Leases that are not given, but released by deleting the keys; and gifts without an answer.
 #include "unit/redis/baton_fixture.hpp"
 
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <string>
@@ -166,6 +168,25 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_set_again_with_an_answer_of_the_wrong_type)
     events();
     BOOST_TEST(!gives(id));
     BOOST_TEST(events() == "8 released");
+}
+
+// It may be the answer to another request, and the node may have given the lease to another client:
+// its keys are not deleted.
+BOOST_DATA_TEST_CASE_F(refusal_fixture, a_baton_with_an_answer_that_is_none,
+    boost::unit_test::data::make({"+OK\r\n", ":7\r\n", "_\r\n"}), answer)
+{
+    terms.ttl = 10s;
+    const auto id = get_turn();
+    wait_elsewhere('n', "theirs+");
+    const std::string given = reply(a, {"EVAL", std::string(redis::baton_script.text), "2", lock,
+                                           queue, text_of('y'), " 0", "500"});
+    BOOST_REQUIRE(given == ":2\r\n");
+    nodes[a].wrong["GIVE"] = answer; // instead of doing so
+    release(id);
+    BOOST_TEST(events() == "8 unconfirmed");
+    pass(1s); // the connection is opened again
+    BOOST_TEST(core->cleanup().is_done());
+    BOOST_TEST(owners() == "yyy");
 }
 
 BOOST_AUTO_TEST_CASE(a_place_with_an_answer_of_the_wrong_type)

@@ -97,6 +97,40 @@ BOOST_AUTO_TEST_CASE(a_turn_that_is_announced_late)
     BOOST_TEST(c.events() == "8 granted for 58");
 }
 
+// The node has granted its key, but says so when we have gone on without our turn. Then it refuses
+// us because of our own key.
+BOOST_AUTO_TEST_CASE(a_turn_that_is_told_when_the_round_is_open)
+{
+    queue_fixture c(1);
+    c.nodes[0].silent = true;
+    c.ask_in_turn(8, 'y');
+    c.pass(120ms);
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "8 granted for 988");
+}
+
+// The same, but we wait at another node meanwhile.
+BOOST_AUTO_TEST_CASE(a_turn_that_is_told_when_we_wait_elsewhere)
+{
+    queue_fixture c(3);
+    const std::size_t a = c.queue_node_without_waiters();
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (i != a)
+            c.occupy(i);
+    }
+    c.nodes[a].silent = true;
+    c.ask_in_turn(8, 'y');
+    c.pass(120ms);
+    const std::size_t b = c.has_queue((a + 1) % 3) ? (a + 1) % 3 : (a + 2) % 3;
+    BOOST_REQUIRE(c.has_queue(b));
+    c.nodes[3 - a - b].forget_keys();
+    c.nodes[a].silent = false;
+    c.run();
+    BOOST_TEST(c.events() == "8 granted for 988");
+    BOOST_TEST(c.nodes[b].owner("A", c.now) != std::string(32, 'y'));
+}
+
 // A place in a queue outlives a short lock: the client leaves the queue even if the node reports
 // late that it has forgotten the script. Found by the simulator: 765020.
 BOOST_AUTO_TEST_CASE(a_place_in_a_queue_outlives_a_short_lock)
