@@ -1,14 +1,17 @@
 #pragma once
 
 #include "redis/claim/baton.hpp"
+#include "redis/node/reply.hpp"
 #include "redis/quorum/majority.hpp"
 
 #include "fuzz/checks.hpp"
+#include "fuzz/replies.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +20,39 @@
 namespace holdfast::fuzz {
 
 inline constexpr std::size_t token_length = 32, entry_length = 48;
+
+// The lease that a message or an answer of a node gives to a place.
+inline std::optional<redis::baton> gift_in(redis::reply r)
+{
+    const bool is_push = r.front().kind == resp::value_kind::push;
+    if (is_push && (r.size() != 4 || r[1].text != "message" || r[3].text.size() < entry_length))
+        return std::nullopt;
+    const auto b = redis::read_baton(is_push ? r[3].text.substr(entry_length) : r[0].text);
+    return b && !b->fence ? b : std::nullopt;
+}
+
+// The token of that place.
+inline std::string place_in(redis::reply push)
+{
+    return std::string(push[3].text.substr(0, token_length));
+}
+
+// Precondition: the script gets a place.
+inline const std::string& place_argument(const words& text)
+{
+    return argument(text, calls(text, redis::join_script) ? 0 : 2);
+}
+
+// The token of the place that an answer to this command may be about: empty if it tells of no
+// lease.
+inline std::string place_in(const words& text)
+{
+    return !text[0].starts_with("EVAL") || is_trial(text) ||
+                   !(calls(text, redis::enqueue_script) || calls(text, redis::join_script) ||
+                       calls(text, redis::pass_on_script))
+               ? std::string()
+               : place_argument(text).substr(0, token_length);
+}
 
 // What a claim has, or has had, of the lease with a token: its own one, or one that a node gave it.
 struct holding {

@@ -154,35 +154,6 @@ struct redlock_leases {
         return all;
     }
 
-    static std::optional<redis::baton> gift_in(redis::reply r)
-    {
-        const bool is_push = r.front().kind == resp::value_kind::push;
-        if (is_push && (r.size() != 4 || r[1].text != "message" || r[3].text.size() < entry_length))
-            return std::nullopt;
-        const auto b = redis::read_baton(is_push ? r[3].text.substr(entry_length) : r[0].text);
-        return b && !b->fence ? b : std::nullopt;
-    }
-
-    static std::string place_in(redis::reply push)
-    {
-        return std::string(push[3].text.substr(0, token_length));
-    }
-
-    static const std::string& place_argument(const words& text)
-    {
-        return argument(text, calls(text, redis::join_script) ? 0 : 2);
-    }
-
-    // The claim whose place is told of a lease by an answer.
-    static std::string place_in(const words& text)
-    {
-        return !text[0].starts_with("EVAL") || is_trial(text) ||
-                       !(calls(text, redis::enqueue_script) || calls(text, redis::join_script) ||
-                           calls(text, redis::pass_on_script))
-                   ? std::string()
-                   : place_argument(text).substr(0, token_length);
-    }
-
     void on_coming(std::size_t at, const node::command* c, redis::reply r)
     {
         const bool is_push = r.front().kind == resp::value_kind::push;
