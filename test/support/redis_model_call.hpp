@@ -127,6 +127,7 @@ struct redis_model::call {
 
 namespace resp_text {
 
+inline constexpr std::string_view no_float = "ERR value is not a valid float";
 inline constexpr std::string_view syntax = "ERR syntax error";
 inline constexpr std::string_view no_integer = "ERR value is not an integer or out of range";
 inline constexpr std::string_view wrong_type =

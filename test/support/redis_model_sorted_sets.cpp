@@ -12,6 +12,7 @@ namespace holdfast::test {
 
 namespace {
 
+using resp_text::no_float;
 using resp_text::no_integer;
 using resp_text::syntax;
 using resp_text::unknown_option;
@@ -104,7 +105,7 @@ void redis_model::call::zadd()
     for (std::size_t i = 0; i < pairs.size(); i += 2) {
         const auto score = score_of(pairs[i]);
         if (!score)
-            return error("ERR value is not a valid float");
+            return error(no_float);
         scores.push_back(*score);
     }
     auto found = look_up(argv[1]);
@@ -133,7 +134,9 @@ void redis_model::call::zadd_numbers()
 {
     const auto score = score_of(argv[2]);
     const auto count = integer_of(argv[3]);
-    if (!score || !count || *count <= 0)
+    if (!score)
+        return error(no_float);
+    if (!count || *count <= 0)
         return error(syntax);
     auto found = look_up(argv[1]);
     if (found != none() && !is_sorted_set(found->second))
