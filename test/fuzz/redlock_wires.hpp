@@ -269,7 +269,8 @@ struct redlock_wires : redlock_leases {
                 if (is_turn && calls(text, redis::enqueue_script))
                     b->in_turn(at, c.queued, sure);
                 else if (is_turn)
-                    b->notified(at, std::string_view(text[5]).substr(token_length, 16), sure);
+                    b->notified(
+                        at, std::string_view(place_argument(text)).substr(token_length, 16), sure);
             }
         } else if (!calls(text, redis::renew_script)) {
             on_deleted(at, text, v);
