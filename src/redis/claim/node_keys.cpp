@@ -18,6 +18,12 @@ void node_keys::begin(std::size_t nodes)
     deleted_ = 0;
 }
 
+void node_keys::forget_tried() noexcept
+{
+    for (std::size_t i = 0; i < size_; ++i)
+        at_[i].tried = false;
+}
+
 void node_keys::sent(std::size_t node, core::time_point until) noexcept
 {
     claim_node& n = at_[node];

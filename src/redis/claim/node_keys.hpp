@@ -31,7 +31,7 @@ struct claim_node {
     bool deleting : 1 = false;               // a deletion is under way
     bool hands_off : 1 = false;              // it hands the key off to the next in the queue
     bool queued : 1 = false;                 // we may be in its queue, or be handed the key
-    bool was_queue_node : 1 = false;         // in this attempt
+    bool tried : 1 = false;                  // in this search for a queue node
     bool others_wait : 1 = false;            // in its queue, when it was last probed
     bool again : 1 = false;                  // it has refused and will be asked again
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
@@ -53,6 +53,8 @@ public:
     claim_node& operator[](std::size_t node) noexcept { return at_[node]; }
     const claim_node& operator[](std::size_t node) const noexcept { return at_[node]; }
 
+    // A new search for a queue node begins.
+    void forget_tried() noexcept;
     // A SET was queued for a node; what it stores is gone at `until`.
     void sent(std::size_t node, core::time_point until) noexcept;
     // Something of ours stays on a node, at most until then.

@@ -128,7 +128,7 @@ bool node_pool::may_keep_queue(
         return false;
     if (which == among::holding) // stale keys and earlier attempts do not matter here
         return n.state != key::absent && n.state != key::unsent;
-    return !unfit_.knows_stale(c.hash, node, now) && (which != among::untried || !n.was_queue_node);
+    return !unfit_.knows_stale(c.hash, node, now) && (which != among::untried || !n.tried);
 }
 
 void node_pool::note_queue_error(

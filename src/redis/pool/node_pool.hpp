@@ -82,7 +82,7 @@ public:
     enum class among : std::uint8_t {
         all,
         waiting, // all: one where turns led to no lease only if there is no other
-        untried, // the same, and not yet the queue node of this attempt
+        untried, // the same, and not yet tried in the claim's search for a queue node
         holding  // may have our key
     };
     // Which node keeps the queue of this claim's resource: the reachable one with the highest rank,

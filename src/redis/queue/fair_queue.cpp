@@ -84,7 +84,7 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
     const std::string place = dialect_.common().place_of(c, id);
     nodes_.send(c.queue.node, dialect_.common().enqueue(c, place, by_text),
         {.reference = id, .kind = request_kind::enqueue, .by_text = by_text, .sent = now});
-    c.keys[c.queue.node].queued = c.keys[c.queue.node].was_queue_node = true;
+    c.keys[c.queue.node].queued = c.keys[c.queue.node].tried = true;
     c.queue.asked();
     c.queue.ticket->entered = std::min(c.queue.ticket->entered, now);
     c.keys.stays(now + std::max(c.params.ttl, queue_ttl));
@@ -259,6 +259,7 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
         const std::size_t queue_node = nodes_.queue_node_of(c, now, node_pool::among::waiting);
         if (queue_node == max_nodes)
             return {.then = then::round, .claim = id};
+        c.keys.forget_tried(); // if this one is silent, our place at another still counts
         enter(c, queue_node, now);
         enqueue(id, false, now);
         join_all(id, now);

@@ -82,6 +82,23 @@ BOOST_AUTO_TEST_CASE(a_silent_queue_node)
     BOOST_TEST(core->cleanup().is_done());
 }
 
+// A queue node that answers too late each time does not cost a waiter its place at another one.
+// Found by the simulator: 996979.
+BOOST_AUTO_TEST_CASE(a_queue_node_that_is_silent_again_and_again)
+{
+    terms.ttl = 30s;
+    acquire(7, 'x');
+    ask_in_turn(8, 'y');
+    const std::size_t a = queue_node();
+    for (int searches = 0; searches < 8; ++searches) {
+        nodes[a].silent = true;
+        pass(2100ms); // it is asked for our turn, and then another node
+        nodes[a].silent = false;
+        run();
+    }
+    BOOST_TEST(events() == "");
+}
+
 // The queue node may announce our turn when its own grant is no longer worth anything: then the
 // others must be a majority without it. Found by the simulator: 43811.
 BOOST_AUTO_TEST_CASE(a_turn_that_is_announced_late)
