@@ -82,10 +82,10 @@ struct mysql_options {
 /// `holdfast::mysql`. It was tested with MariaDB 10.11 only.
 ///
 /// What is promised: while a lease is valid, no other client of this function has the lock, as long
-/// as clocks run at about the same rate, the database's clock is not set forward by more than a
-/// ttl, and the database keeps what it has committed. A fail-over to a replica that is behind
-/// forgets locks, and may grant them twice. Leases have a fencing token, strictly increasing for
-/// each resource while the database keeps its data, or its clock is not set back. With
+/// as clocks run at about the same rate, the database's clock is not set forward by more than is
+/// left of the ttl, and the database keeps what it has committed. A fail-over to a replica that is
+/// behind forgets locks, and may grant them twice. Leases have a fencing token, strictly increasing
+/// for each resource while the database keeps its data, or its clock is not set back. With
 /// `make_mysql_guard()`, transactions in the same server exclude each other without any condition
 /// on clocks.
 ///

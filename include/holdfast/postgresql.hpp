@@ -53,11 +53,11 @@ struct postgresql_options {
 /// services. TLS is libpq's: `sslmode=verify-full`.
 ///
 /// What is promised: while a lease is valid, no other client of this function has the lock, as long
-/// as clocks run at about the same rate, the database's clock is not set forward by more than a
-/// ttl, and the database keeps what it has committed. A fail-over to a standby that is behind
-/// forgets locks, and may grant them twice. Leases have a fencing token, strictly increasing for
-/// each resource while the database keeps its data, or its clock is not set back. With `guard()`,
-/// transactions in the same database exclude each other without any condition on clocks.
+/// as clocks run at about the same rate, the database's clock is not set forward by more than is
+/// left of the ttl, and the database keeps what it has committed. A fail-over to a standby that is
+/// behind forgets locks, and may grant them twice. Leases have a fencing token, strictly increasing
+/// for each resource while the database keeps its data, or its clock is not set back. With
+/// `guard()`, transactions in the same database exclude each other without any condition on clocks.
 ///
 /// Each locker has one connection. All that is asked while a statement is under way goes into the
 /// next statement. Waiters of all processes are served in the order in which they came. Behind a

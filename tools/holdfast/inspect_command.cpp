@@ -29,7 +29,7 @@ std::vector<table::cell> row_of(const node_report& node)
     if (node.error)
         more = visible(node.error.message());
     else if (node.fence)
-        more += (more.empty() ? "" : ", ") + ("last reserved token " + std::to_string(*node.fence));
+        more += (more.empty() ? "" : ", ") + ("tokens up to " + std::to_string(*node.fence));
     const auto in = node.key == key_state::owner    ? colour::green
                     : node.key == key_state::absent ? colour::plain
                     : node.key == key_state::other  ? colour::yellow
@@ -56,7 +56,7 @@ void print(const resource_report& report, const console& out)
         facts.add({{"ttl left"}, {time_left(report.ttl_left, report.without_ttl),
                                      report.without_ttl ? colour::red : colour::plain}});
     if (report.fence)
-        facts.add({{"fencing"}, {"last reserved token " + std::to_string(*report.fence)}});
+        facts.add({{"fencing"}, {"tokens up to " + std::to_string(*report.fence)}});
     for (const std::string& line : facts.lines(out))
         out.result(line);
 
