@@ -3,7 +3,8 @@
 #include "support/redis_model.hpp"
 #include "verification/simulation/referee.hpp"
 
-#include <map>
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,8 +57,8 @@ private:
     referee& referee_;
     bool may_make_keys_ = false, is_set_ = false, passes_on_ = false; // the command
     bool accident_ = false;
-    std::map<std::string, seen_token, std::less<>> tokens_;
-    std::map<std::string, nanoseconds, std::less<>> places_; // when they were last asked for
+    boost::unordered_flat_map<std::string, seen_token> tokens_;
+    boost::unordered_flat_map<std::string, nanoseconds> places_; // when they were last asked for
 };
 
 } // namespace holdfast::simulation
