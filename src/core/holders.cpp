@@ -6,11 +6,15 @@ using stage = claim_slot::stage;
 
 namespace {
 
-// Whether too little is left of a lease that is not renewed to transfer it: see
-// lock_options::handoff_time. A store may have granted less than the ttl.
-bool is_too_old(const claim_slot& lease, const lease_params& next, time_point now) noexcept
+// Whether too little is left of a lease to transfer it: see lock_options::handoff_time. A store may
+// have granted less than the ttl.
+bool is_too_old(
+    const claim_slot& lease, const lease_params& next, bool lingered, time_point now) noexcept
 {
-    return !next.renews && now - lease.told > next.handoff_time;
+    if (next.renews) // its last holder may not have renewed it
+        return !lease.terms.renews &&
+               lease.keeper.granted().until - now < next.ttl * 2 / 3 - next.drift;
+    return !lingered && now - lease.told > next.handoff_time;
 }
 
 } // namespace
@@ -90,19 +94,27 @@ bool holders::resume(slot_id wait, time_point now)
     return true;
 }
 
-holders::extension holders::extend(slot_id lease, time_point now)
+// Does what is due for one lease.
+void holders::settle(slot_id lease, time_point now)
 {
-    service(lease, now); // the extension below is a renewal
-    if (const errc reason = leases_.must_stop(lease); reason != errc{})
-        return {.reason = reason};
+    if (service(lease, now))
+        renew(slots_[lease].claim, false, now);
+}
 
+errc holders::extend(slot_id lease, time_point now)
+{
+    if (const errc reason = leases_.must_stop(lease); reason != errc{})
+        return reason;
     const claim_slot& s = slots_[lease];
-    if (!leases_.begin_extension(lease, backend_.patience(s.terms.ttl), now))
-        return {};
-    const claim_id claim = s.claim;
-    backend_.renew({&claim, 1}, true, now);
+    if (leases_.begin_extension(lease, backend_.patience(s.terms.ttl), now))
+        renew(s.claim, true, now);
+    return {};
+}
+
+void holders::renew(claim_id claim, bool extends, time_point now)
+{
+    backend_.renew({&claim, 1}, extends, now);
     ask_again_for_waiters(claim, now);
-    return {.asked = true};
 }
 
 void holders::confirmed(slot_id lease, const validity& to, time_point now)
@@ -248,7 +260,7 @@ bool holders::hand_over(slot_id lease, time_point now)
     if ((lingered ? turns.is_over(terms, now) : turns.time_is_up(terms, now)) ||
         (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
         !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
-        (!lingered && is_too_old(from, terms, now)) || !backend_.can_transfer(from.claim))
+        is_too_old(from, terms, lingered, now) || !backend_.can_transfer(from.claim))
         return false;
 
     take_from_holder(lease);

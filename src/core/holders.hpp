@@ -36,11 +36,8 @@ public:
     // A new wait: if the lease of its resource lingers, it gets this lease, or the lease is given
     // back. False if there is none.
     bool resume(slot_id wait, time_point now);
-    struct extension {
-        errc reason{}; // none if it is under way
-        bool asked = false;
-    };
-    extension extend(slot_id lease, time_point now);
+    void settle(slot_id lease, time_point now);
+    errc extend(slot_id lease, time_point now);
 
     // The events of a granted claim.
     void confirmed(slot_id lease, const validity& to, time_point now);
@@ -71,6 +68,7 @@ private:
     bool hand_over(slot_id lease, time_point now);
     bool linger(slot_id lease, time_point now);
     void stop_lingering(slot_id lease, time_point now);
+    void renew(claim_id claim, bool extends, time_point now);
     void ask_again_for_waiters(claim_id claim, time_point now);
     void service_lingering(time_point now);
     void take_from_holder(slot_id lease);

@@ -62,12 +62,19 @@ bool locker_core::drop(slot_id lease, time_point now)
     return true;
 }
 
+void locker_core::settle(slot_id lease, time_point now)
+{
+    absorb(now);
+    holders_.settle(lease, now);
+    absorb(now);
+}
+
 errc locker_core::extend(slot_id lease, time_point now)
 {
-    const holders::extension begun = holders_.extend(lease, now);
-    if (begun.asked)
-        absorb(now);
-    return begun.reason;
+    settle(lease, now);
+    const errc reason = holders_.extend(lease, now);
+    absorb(now);
+    return reason;
 }
 
 void locker_core::drain(std::chrono::milliseconds limit, time_point now)

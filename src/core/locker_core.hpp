@@ -38,6 +38,8 @@ public:
     bool release(slot_id lease, std::uint64_t tag, time_point now);
     // The lease object is gone: gives the lease back. False if that has been done already.
     bool drop(slot_id lease, time_point now);
+    // Does what is due for a lease. An extension that is over has had its `extended` then.
+    void settle(slot_id lease, time_point now);
     // None if an extension is under way; `extended` follows then.
     errc extend(slot_id lease, time_point now);
 

@@ -86,9 +86,11 @@ void engine::extend(core::slot_id lease, error_operation::handler_type&& handler
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
         return refuse(op, errc::not_held);
+    const core::time_point now = io::now();
+    performer_.core().settle(lease, now);
+    performer_.perform_effects(); // an earlier extension that is over is not this one
     operation& added = *op;
     performer_.operations().add(std::move(op));
-    const core::time_point now = io::now();
     if (const errc reason = performer_.core().extend(lease, now); reason != errc{})
         performer_.operations().finish(added, reason);
     else

@@ -47,6 +47,8 @@ public:
 
     // Wakes the core and follows its connections until nothing changes, then performs its effects.
     void settle(core::time_point now);
+    // Performs what the core has decided. after_call() still has to follow.
+    void perform_effects();
     // To be called at the end of a user's call. The remaining work and the handlers get a separate
     // turn.
     void after_call(core::time_point now);
@@ -67,7 +69,6 @@ public:
 
 private:
     void perform(const core::effect& e);
-    void perform_effects();
     void follow_wall_clock(core::time_point now) noexcept;
     void arm_timer(core::time_point now);
 

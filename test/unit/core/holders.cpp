@@ -103,11 +103,11 @@ BOOST_AUTO_TEST_CASE(an_extension_asks_once)
     wait(1);
     const slot_id lease = grant();
     calls();
-    BOOST_TEST(all.extend(lease, now).asked);
-    BOOST_TEST(!all.extend(lease, now).asked);
+    BOOST_TEST((all.extend(lease, now) == errc{}));
+    BOOST_TEST((all.extend(lease, now) == errc{}));
     BOOST_TEST(calls() == "renew again A");
     all.lost(lease, false, now);
-    BOOST_TEST((all.extend(lease, now).reason == errc::lease_lost));
+    BOOST_TEST((all.extend(lease, now) == errc::lease_lost));
 }
 
 BOOST_AUTO_TEST_CASE(all_leases_that_are_due_are_renewed_together)

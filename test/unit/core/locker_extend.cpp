@@ -81,6 +81,45 @@ BOOST_AUTO_TEST_CASE(extending_too_late_serves_the_next_waiter)
     BOOST_TEST(effects() == "must stop, 2 acquired");
 }
 
+// The attempt for that waiter may be answered at once. Then the wait is over: a user who cancels it
+// or closes the locker before the next turn must not end the attempt a second time.
+BOOST_AUTO_TEST_CASE(extending_too_late_leaves_no_answer_unread)
+{
+    usual.handoff_time = 1h;
+    const slot_id a = lease_of("A");
+    const slot_id w = acquire(2, "A", holdfast::forever);
+    store.grant_at_once = true;
+    now = end;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    BOOST_TEST(!locker.cancel(w, false, now));
+    BOOST_TEST(effects() == "must stop, 2 acquired");
+}
+
+BOOST_AUTO_TEST_CASE(extending_too_late_leaves_no_refusal_unread)
+{
+    usual.handoff_time = 1h;
+    const slot_id a = lease_of("A");
+    acquire(2, "A", holdfast::forever);
+    store.refuse_at_once = errc::unreachable;
+    now = end;
+    BOOST_TEST(locker.extend(a, now) == errc::lease_lost);
+    locker.close(now);
+    BOOST_TEST(effects() == "must stop, 2 ended: closed, closed");
+}
+
+// An extension that is over has failed before the next one begins.
+BOOST_AUTO_TEST_CASE(an_extension_after_one_that_is_over)
+{
+    const slot_id lease = lease_of("A");
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    now = at(50ms);
+    locker.settle(lease, now);
+    BOOST_TEST(effects() == "extended: unreachable");
+    BOOST_TEST(locker.extend(lease, now) == errc{});
+    BOOST_TEST(effects() == "");
+    BOOST_TEST(calls() == "renew again A, renew A, renew again A");
+}
+
 // A lease that ends during an extension is reported as lost, not as extended.
 BOOST_AUTO_TEST_CASE(loss_during_an_extension)
 {

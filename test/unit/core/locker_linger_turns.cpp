@@ -166,6 +166,35 @@ BOOST_AUTO_TEST_CASE(an_old_lease_that_is_not_renewed_is_not_transferred)
     BOOST_TEST(calls().starts_with("release A"));
 }
 
+// One that is renewed begins with most of its time left, also after a holder that did not renew it.
+BOOST_AUTO_TEST_CASE(an_old_lease_is_not_transferred_to_a_holder_that_renews_it)
+{
+    usual.renewal = holdfast::renewal::manual;
+    usual.handoff_time = 8s;
+    acquire(1);
+    const slot_id first = granted();
+    usual.renewal = holdfast::renewal::automatic;
+    acquire(2);
+    pass(4s);
+    calls();
+    locker.release(first, 77, now);
+    BOOST_TEST(calls().starts_with("release A"));
+}
+
+BOOST_AUTO_TEST_CASE(a_young_lease_is_transferred_to_a_holder_that_renews_it)
+{
+    usual.renewal = holdfast::renewal::manual;
+    usual.handoff_time = 8s;
+    acquire(1);
+    const slot_id first = granted();
+    usual.renewal = holdfast::renewal::automatic;
+    acquire(2);
+    pass(2s);
+    calls();
+    locker.release(first, 77, now);
+    BOOST_TEST(calls() == "transfer A");
+}
+
 // Where validity is that of a session, a store may grant less than the ttl.
 BOOST_AUTO_TEST_CASE(a_young_lease_that_is_not_renewed_is_transferred)
 {
