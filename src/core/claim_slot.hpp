@@ -75,4 +75,15 @@ inline bool serves(const claim_slot& attempt, const lease_params& terms) noexcep
            attempt.whole_ttl >= needs_whole_ttl(terms);
 }
 
+// Whether too little is left of a lease to transfer it: see lock_options::handoff_time. A store may
+// have granted less than the ttl.
+inline bool is_too_old(
+    const claim_slot& lease, const lease_params& next, bool lingered, time_point now) noexcept
+{
+    if (next.renews) // its last holder may not have renewed it
+        return !lease.terms.renews &&
+               lease.keeper.granted().until - now < next.ttl * 2 / 3 - next.drift;
+    return !lingered && now - lease.told > next.handoff_time;
+}
+
 } // namespace holdfast::core

@@ -4,21 +4,6 @@ namespace holdfast::core {
 
 using stage = claim_slot::stage;
 
-namespace {
-
-// Whether too little is left of a lease to transfer it: see lock_options::handoff_time. A store may
-// have granted less than the ttl.
-bool is_too_old(
-    const claim_slot& lease, const lease_params& next, bool lingered, time_point now) noexcept
-{
-    if (next.renews) // its last holder may not have renewed it
-        return !lease.terms.renews &&
-               lease.keeper.granted().until - now < next.ttl * 2 / 3 - next.drift;
-    return !lingered && now - lease.told > next.handoff_time;
-}
-
-} // namespace
-
 holders::holders(backend_core& backend, claim_slots& slots, wait_queues& queues, contest& waits,
     report& outcomes) noexcept
     : backend_(backend),

@@ -30,7 +30,10 @@ void claim_ends::release(claim_id id, time_point now)
     parts_.rounds.give_up(id);
     parts_.queue.stop_waiting(c);
     c.release_within(parts_.nodes.timeout(c.params.ttl), now);
-    give(id, parts_.given.begin(id, now), now);
+    const passing state = parts_.given.begin(id, now);
+    if (state == passing::waits)
+        claims_.wake_at(id, now + batons::longest_wait);
+    give(id, state, now);
 }
 
 // The release goes on, by the state of the baton.
@@ -38,7 +41,7 @@ void claim_ends::give(claim_id id, passing state, time_point now)
 {
     switch (state) {
     case passing::waits:
-        return claims_.wake_at(id, now + batons::longest_wait);
+        return;
     case passing::sent:
         return begin_step(id, now);
     default:

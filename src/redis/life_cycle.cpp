@@ -248,7 +248,7 @@ void life_cycle::on_sent_late(std::size_t node, const request& r, time_point now
     if (r.by_text || r.follows)
         return;
     if (c->stage == stage::queued && c->queue.answer_due) {
-        claims_.wake_at(id, now + parts_.nodes.timeout(c->params.ttl));
+        claims_.wake_at(id, now + parts_.nodes.patience(c->params.ttl));
         return;
     }
     // A minority that is slow to accept our requests does not extend the time.

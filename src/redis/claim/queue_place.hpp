@@ -56,6 +56,8 @@ struct queue_place {
     // The same, and it keeps out of a window until it `ends`. What nodes have said about the owners
     // of the key may be out of date then.
     bool waits_for_window(core::time_point ends, core::time_point asks_again_at) noexcept;
+    // By what is left of the queue node's key: it was handed off, or set a moment ago.
+    bool may_change_hands(core::duration ttl, core::time_point now) const noexcept;
     // The node has handed its key off to us.
     void has_turn(std::size_t queue_node) noexcept;
 

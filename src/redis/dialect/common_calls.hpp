@@ -11,9 +11,6 @@
 
 namespace holdfast::redis {
 
-// How long the queue node keeps its key for the next client, until that client confirms.
-inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
-
 // The encoded requests for locks: see scripts.hpp. Each stays valid until the next one.
 class common_calls {
 public:

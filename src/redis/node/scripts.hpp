@@ -44,6 +44,8 @@ inline constexpr script renew_script{
 // reference. If no client receives the message, the waiter is gone, and the next one is told.
 inline constexpr core::duration queue_ttl =
     std::chrono::seconds(3); // every waiter in it asks again sooner
+// How long the queue node keeps its key for the next client, until that client confirms.
+inline constexpr core::duration hand_over_ttl = std::chrono::milliseconds(500);
 inline constexpr std::size_t reference_length = 16;
 inline constexpr std::string_view queue_suffix = ":holdfast:queue"; // of the queue's key
 

@@ -1,5 +1,6 @@
 #include "redis/pool/node_pool.hpp"
 
+#include "redis/node/scripts.hpp"
 #include "redis/quorum/majority.hpp"
 #include "redis/quorum/rendezvous.hpp"
 
@@ -37,6 +38,11 @@ core::duration node_pool::timeout(core::duration ttl) const noexcept
 {
     using namespace std::chrono_literals;
     return node_timeout_.value_or(std::clamp<core::duration>(ttl / 20, 5ms, 500ms));
+}
+
+core::duration node_pool::patience(core::duration ttl) const noexcept
+{
+    return std::min(timeout(ttl), queue_ttl / 6);
 }
 
 errc node_pool::why_down(std::size_t node) const noexcept
@@ -100,6 +106,14 @@ std::size_t node_pool::queue_node_of(const claim& c, time_point now, among which
             chosen = {i, rank};
     }
     return best.node != max_nodes ? best.node : avoided.node;
+}
+
+bool node_pool::majority_answers(core::duration ttl, time_point now) const noexcept
+{
+    const auto answering = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) {
+        return s->now() == reachability::ready && s->answers_within(timeout(ttl), now);
+    });
+    return static_cast<std::size_t>(answering) >= majority(sessions_.size());
 }
 
 time_point node_pool::preferred_is_fit_at(

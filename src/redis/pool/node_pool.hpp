@@ -46,6 +46,9 @@ public:
 
     // How long an answer may take with this ttl.
     core::duration timeout(core::duration ttl) const noexcept;
+    // The same for the queue node of a claim that waits. Longer, and its places in other queues
+    // would end meanwhile.
+    core::duration patience(core::duration ttl) const noexcept;
 
     // Why an unreachable node is down, if the reason is an errc.
     errc why_down(std::size_t node) const noexcept;
@@ -89,6 +92,8 @@ public:
     // or max_nodes.
     std::size_t queue_node_of(
         const claim& c, core::time_point now, among which = among::all) const noexcept;
+    // Whether so many nodes are connected and not silent.
+    bool majority_answers(core::duration ttl, core::time_point now) const noexcept;
     // When a node that is preferred to this one no longer counts as unfit for a stale key; `never`
     // if there is none.
     core::time_point preferred_is_fit_at(

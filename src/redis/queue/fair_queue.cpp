@@ -22,14 +22,6 @@ constexpr core::duration shortest_spread = 1ms,
 // Most turns come sooner. A claim that waits for longer checks whether it is the first.
 constexpr core::duration shortest_look = 32ms, longest_look = 64ms;
 
-// By what is left of the queue node's key: it was handed off, or set a moment ago.
-bool may_change_hands(const claim& c, time_point now) noexcept
-{
-    constexpr core::duration longest_start = 64ms; // until its owner has asked the other nodes
-    const core::duration left = c.queue.ticket->queue_node_held_until - now;
-    return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_start);
-}
-
 time_point time_of_look(core::jitter& jitter, time_point now) noexcept
 {
     return now + jitter.between(shortest_look, longest_look);
@@ -88,7 +80,7 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
     c.queue.asked();
     c.queue.ticket->entered = std::min(c.queue.ticket->entered, now);
     c.keys.stays(now + std::max(c.params.ttl, queue_ttl));
-    claims_.wake_at(id, now + nodes_.timeout(c.params.ttl));
+    claims_.wake_at(id, now + nodes_.patience(c.params.ttl));
 }
 
 // A claim that waits at its queue node without success may find that other clients use another one.
@@ -135,13 +127,10 @@ fair_queue::outcome fair_queue::on_reply(
         if (c != nullptr)
             nodes_.note_if_unusable(node, c, dialect_.names().queue_of(c->lock), answer, now);
         return {};
-    case request_kind::tracked: {
-        constexpr std::int64_t free = -2;
-        const resp::value& v = answer.front();
-        if (v.kind == resp::value_kind::integer && v.integer == free)
+    case request_kind::tracked:
+        if (tracking_.on_reply(node, id, answer, now))
             on_changed(node, id, now);
         return {};
-    }
     default:
         return {}; // `track`: a node that forbids it does not tell us
     }
@@ -258,18 +247,31 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
     } else if (!c.queue.answer_due) {
         const std::size_t queue_node = nodes_.queue_node_of(c, now, node_pool::among::waiting);
         if (queue_node == max_nodes)
-            return {.then = then::round, .claim = id};
+            return go_without_turn(id, now);
         c.keys.forget_tried(); // if this one is silent, our place at another still counts
         enter(c, queue_node, now);
         enqueue(id, false, now);
         join_all(id, now);
         owners_.ask(id, now);
-    } else if (nodes_[c.queue.node].answers_within(nodes_.timeout(c.params.ttl), now)) {
-        claims_.wake_at(id, now + nodes_.timeout(c.params.ttl)); // it is busy
+    } else if (nodes_[c.queue.node].answers_within(nodes_.patience(c.params.ttl), now)) {
+        claims_.wake_at(id, now + nodes_.patience(c.params.ttl)); // it is busy
     } else {
         nodes_[c.queue.node].count_timeout();
+        if (nodes_.queue_node_of(c, now, node_pool::among::untried) == max_nodes)
+            return go_without_turn(id, now);
         return change_node(id, now);
     }
+    return {};
+}
+
+// No node keeps the queue now, so all nodes are asked for their keys. But while too few of them
+// answer, that would be in vain, and would cost a claim that waits its places.
+fair_queue::outcome fair_queue::go_without_turn(claim_id id, time_point now)
+{
+    const claim& c = claims_[id];
+    if (!c.queue.has_waited || nodes_.majority_answers(c.params.ttl, now))
+        return {.then = then::round, .claim = id};
+    claims_.wake_at(id, now + nodes_.patience(c.params.ttl));
     return {};
 }
 
@@ -310,10 +312,10 @@ fair_queue::outcome fair_queue::on_first(
         return change_node(id, now);
     if (answer.size() != 2 || !answer[1].text.starts_with(c->token.view()))
         return {};
+    if (nodes_[node].server().tracks) // its answer comes before that about the owner
+        tracking_.begin(id, node, now);
     if (!c->queue.surveyed)
         owners_.ask(id, now);
-    if (nodes_[node].server().tracks)
-        tracking_.begin(id, node, now);
     return {};
 }
 
@@ -365,7 +367,7 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     unfit_queue_nodes& unfit = nodes_.unfit();
     const std::uint64_t there = owners.owner(c.queue.node);
     const bool settled = unfit.is_settled(c.hash, c.queue.node, there, now);
-    if (!settled && may_change_hands(c, now)) {
+    if (!settled && c.queue.may_change_hands(c.params.ttl, now)) {
         // Then the other nodes are free for a moment, or not yet free.
         unfit.note_owner(c.hash, c.queue.node, there, now);
         c.queue.surveyed = false;

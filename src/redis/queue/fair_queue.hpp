@@ -82,6 +82,7 @@ private:
     void join_all(core::claim_id id, core::time_point now);
     outcome wait(core::claim_id id, std::int64_t held_for_ms, core::time_point now);
     outcome wait_without_place(core::claim_id id);
+    outcome go_without_turn(core::claim_id id, core::time_point now);
     outcome stay_out(core::claim_id id, std::int64_t for_ms, core::time_point now);
     outcome take_turn(core::claim_id id, core::time_point asked, core::time_point now);
     outcome judge_owners(core::claim_id id, core::time_point now);

@@ -18,6 +18,20 @@ void key_tracking::begin(claim_id id, std::size_t node, time_point now)
     tracked_[c.hash] = id;
 }
 
+bool key_tracking::on_reply(std::size_t node, claim_id id, reply answer, time_point now)
+{
+    constexpr std::int64_t free = -2;
+    const resp::value& v = answer.front();
+    claim* const c = claims_.find(id);
+    if (v.kind != resp::value_kind::integer || c == nullptr)
+        return false;
+    // It may have been handed off since our last request for our turn.
+    if (v.integer >= 0 && c->stage == claim_stage::queued && c->queue.node == node)
+        c->queue.ticket->queue_node_held_until =
+            core::later(now, std::chrono::milliseconds(v.integer));
+    return v.integer == free;
+}
+
 std::vector<claim_id> key_tracking::changed_by(reply push) const
 {
     std::vector<claim_id> changed;

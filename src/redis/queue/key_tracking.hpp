@@ -22,6 +22,8 @@ public:
     {}
 
     void begin(core::claim_id id, std::size_t node, core::time_point now);
+    // The node tells for how long the key of a claim lasts. True if it is free.
+    bool on_reply(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     // The claims whose keys have changed according to a push.
     std::vector<core::claim_id> changed_by(reply push) const;
     void forget(core::claim_id id) noexcept;
