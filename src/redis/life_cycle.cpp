@@ -71,7 +71,9 @@ errc life_cycle::pending_error(claim_id id) const noexcept
 {
     const claim* const c = claims_.find(id);
     assert(c != nullptr);
-    if (c->stage == stage::queued || c->round.votes().judge_now() == verdict::contended)
+    if (c->stage == stage::queued)
+        return c->queue.cut_off ? errc::unreachable : errc::contended;
+    if (c->round.votes().judge_now() == verdict::contended)
         return errc::contended;
     return why_unreachable(*c).reason;
 }

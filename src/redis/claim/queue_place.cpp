@@ -1,7 +1,5 @@
 #include "redis/claim/queue_place.hpp"
 
-#include "redis/node/scripts.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +22,7 @@ void queue_place::asked() noexcept
 
 bool queue_place::waits() noexcept
 {
-    answer_due = false;
+    answer_due = cut_off = false;
     return !std::exchange(has_waited, true);
 }
 
@@ -35,14 +33,6 @@ bool queue_place::waits_for_window(core::time_point ends, core::time_point asks_
     ticket->queue_node_held_until = ends;
     ticket->asks_again_at = std::max(ticket->asks_again_at, asks_again_at);
     return waits();
-}
-
-bool queue_place::may_change_hands(core::duration ttl, core::time_point now) const noexcept
-{
-    constexpr core::duration longest_start =
-        std::chrono::milliseconds(64); // until its owner has asked the other nodes
-    const core::duration left = ticket->queue_node_held_until - now;
-    return left <= hand_over_ttl || (left <= ttl && left >= ttl - longest_start);
 }
 
 void queue_place::has_turn(std::size_t queue_node) noexcept

@@ -43,7 +43,7 @@ struct queue_place {
     {
         node = max_nodes;
         answer_due = has_waited = handed_over = everywhere = false;
-        others_first = stays_out = tracked = surveyed = false;
+        others_first = stays_out = tracked = surveyed = cut_off = false;
         if (ticket)
             *ticket = {};
     }
@@ -56,8 +56,6 @@ struct queue_place {
     // The same, and it keeps out of a window until it `ends`. What nodes have said about the owners
     // of the key may be out of date then.
     bool waits_for_window(core::time_point ends, core::time_point asks_again_at) noexcept;
-    // By what is left of the queue node's key: it was handed off, or set a moment ago.
-    bool may_change_hands(core::duration ttl, core::time_point now) const noexcept;
     // The node has handed its key off to us.
     void has_turn(std::size_t queue_node) noexcept;
 
@@ -70,6 +68,7 @@ struct queue_place {
     bool stays_out = false;        // it keeps out of an open window
     bool tracked = false;          // the queue node tells us when its key changes
     bool surveyed = false;         // the owners of the key were asked for since that was last due
+    bool cut_off = false;          // too few nodes answered when it looked for a queue node
     std::unique_ptr<queue_ticket> ticket; // once it has been queued
 };
 

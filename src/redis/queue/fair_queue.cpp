@@ -268,9 +268,10 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
 // answer, that would be in vain, and would cost a claim that waits its places.
 fair_queue::outcome fair_queue::go_without_turn(claim_id id, time_point now)
 {
-    const claim& c = claims_[id];
+    claim& c = claims_[id];
     if (!c.queue.has_waited || nodes_.majority_answers(c.params.ttl, now))
         return {.then = then::round, .claim = id};
+    c.queue.cut_off = true;
     claims_.wake_at(id, now + nodes_.patience(c.params.ttl));
     return {};
 }
@@ -367,7 +368,7 @@ fair_queue::outcome fair_queue::judge_owners(claim_id id, time_point now)
     unfit_queue_nodes& unfit = nodes_.unfit();
     const std::uint64_t there = owners.owner(c.queue.node);
     const bool settled = unfit.is_settled(c.hash, c.queue.node, there, now);
-    if (!settled && c.queue.may_change_hands(c.params.ttl, now)) {
+    if (!settled && key_owners::may_change(c, now)) {
         // Then the other nodes are free for a moment, or not yet free.
         unfit.note_owner(c.hash, c.queue.node, there, now);
         c.queue.surveyed = false;

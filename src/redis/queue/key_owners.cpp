@@ -1,5 +1,7 @@
 #include "redis/queue/key_owners.hpp"
 
+#include "redis/node/scripts.hpp"
+
 #include <utility>
 
 namespace holdfast::redis {
@@ -52,6 +54,14 @@ void key_owners::end(claim& c) noexcept
 {
     if (c.queue.ticket && c.queue.ticket->survey != 0)
         surveys_.give_back(std::exchange(c.queue.ticket->survey, 0));
+}
+
+bool key_owners::may_change(const claim& c, time_point now) noexcept
+{
+    constexpr auto longest_start =
+        std::chrono::milliseconds(64); // until its owner has asked the other nodes
+    const core::duration left = c.queue.ticket->queue_node_held_until - now;
+    return left <= hand_over_ttl || (left <= c.params.ttl && left >= c.params.ttl - longest_start);
 }
 
 } // namespace holdfast::redis

@@ -24,6 +24,8 @@ public:
     // What is known by now; nullptr if no survey is under way.
     const owner_survey* find(const claim& c) const noexcept;
     void end(claim& c) noexcept;
+    // Whether the queue node's key was handed off or set a moment ago, by what is left of it.
+    static bool may_change(const claim& c, core::time_point now) noexcept;
 
 private:
     struct survey {

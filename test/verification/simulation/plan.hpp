@@ -61,6 +61,7 @@ struct plan {
     locker_options options{};
     std::vector<std::int64_t> client_ppm, node_ppm;
     std::chrono::milliseconds node_clocks_differ{1 << 30}; // by less than this at the beginning
+    nanoseconds set_back_at_most{nanoseconds::max()};      // a node's clock, by a fault
     nanoseconds set_forward_in_all{nanoseconds::max()}; // most that faults set a node's clock ahead
     bool clocks_agree = false; // the clients' clocks begin at the same time
     nanoseconds lateness{};    // of timers and of turns of a loop

@@ -181,8 +181,10 @@ void fence(plan& p, dice& chance)
     p.users_do.careless = chance.chance(0.7) ? chance.fraction() : 0;
     if (nodes_forget || !f.first_deployment)
         p.storm = std::max<nanoseconds>(p.storm, f.pause() * 10);
-    if (nodes_forget)
+    if (nodes_forget) {
         bound_clocks(p);
+        p.set_back_at_most = f.quarantine; // otherwise registers may begin again below older tokens
+    }
 
     p.given.fenced = true;
     p.given.nodes_remember = true; // or are in quarantine

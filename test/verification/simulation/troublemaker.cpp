@@ -1,5 +1,6 @@
 #include "verification/simulation/troublemaker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::simulation {
@@ -136,7 +137,7 @@ void troublemaker::strike_node(fault f)
     case fault::locks_vanished:
         return node.lose_locks();
     case fault::clock_set_back:
-        return node.set_clock_back(some_time());
+        return node.set_clock_back(std::min(some_time(), world_.settings.set_back_at_most));
     case fault::clock_set_forward:
         return node.set_clock_forward(some_time());
     default:
