@@ -363,11 +363,13 @@ struct redlock_leases {
         check(may_be, "the keys of a lease that was given are not deleted");
     }
 
-    // The time by which an attempt has ended or, if it is queued, has sent another command.
+    // The time by which an attempt has ended or, if it is queued, has sent another command. While
+    // too few nodes answer, it keeps its places and waits, until its queue node counts as dead.
     core::time_point limit_of(const claim_book& b) const
     {
         const core::duration patience = redlock.patience(b.terms.ttl);
-        return now + connect_timeout + patience + (b.queued ? longest_silence + patience : 0s);
+        return now + connect_timeout + patience +
+               (b.queued ? longest_silence + silence_timeout + patience : 0s);
     }
 };
 

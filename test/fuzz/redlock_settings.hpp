@@ -11,6 +11,7 @@
 namespace holdfast::fuzz {
 
 inline constexpr core::duration connect_timeout = std::chrono::seconds(2);
+inline constexpr core::duration silence_timeout = std::chrono::seconds(10);
 
 inline std::vector<redis::node_settings> redlock_settings(std::size_t count)
 {
@@ -24,7 +25,7 @@ inline std::vector<redis::node_settings> redlock_settings(std::size_t count)
             .password = {},
             .client_name = {},
             .connect_timeout = connect_timeout,
-            .silence_timeout = 10s,
+            .silence_timeout = silence_timeout,
             .reconnect_min = 50ms,
             .reconnect_max = 2s,
             .max_requests = 32,
