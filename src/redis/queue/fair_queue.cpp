@@ -256,7 +256,8 @@ fair_queue::outcome fair_queue::on_due(claim_id id, time_point now)
     } else if (nodes_[c.queue.node].answers_within(nodes_.patience(c.params.ttl), now)) {
         claims_.wake_at(id, now + nodes_.patience(c.params.ttl)); // it is busy
     } else {
-        nodes_[c.queue.node].count_timeout();
+        if (!c.queue.cut_off) // otherwise it is the same request
+            nodes_[c.queue.node].count_timeout();
         if (nodes_.queue_node_of(c, now, node_pool::among::untried) == max_nodes)
             return go_without_turn(id, now);
         return change_node(id, now);

@@ -169,30 +169,18 @@ BOOST_AUTO_TEST_CASE(an_old_lease_that_is_not_renewed_is_not_transferred)
 // One that is renewed begins with most of its time left, also after a holder that did not renew it.
 BOOST_AUTO_TEST_CASE(an_old_lease_is_not_transferred_to_a_holder_that_renews_it)
 {
-    usual.renewal = holdfast::renewal::manual;
     usual.handoff_time = 8s;
-    acquire(1);
-    const slot_id first = granted();
-    usual.renewal = holdfast::renewal::automatic;
-    acquire(2);
-    pass(4s);
-    calls();
-    locker.release(first, 77, now);
-    BOOST_TEST(calls().starts_with("release A"));
-}
-
-BOOST_AUTO_TEST_CASE(a_young_lease_is_transferred_to_a_holder_that_renews_it)
-{
-    usual.renewal = holdfast::renewal::manual;
-    usual.handoff_time = 8s;
-    acquire(1);
-    const slot_id first = granted();
-    usual.renewal = holdfast::renewal::automatic;
-    acquire(2);
-    pass(2s);
-    calls();
-    locker.release(first, 77, now);
-    BOOST_TEST(calls() == "transfer A");
+    for (const auto& [name, age] : {std::pair("young", 2s), std::pair("old", 4s)}) {
+        usual.renewal = holdfast::renewal::manual;
+        locker_fixture::acquire(1, name, holdfast::forever);
+        const slot_id first = granted();
+        usual.renewal = holdfast::renewal::automatic;
+        locker_fixture::acquire(2, name, holdfast::forever);
+        pass(age);
+        calls();
+        locker.release(first, 77, now);
+        BOOST_TEST(calls().starts_with(age == 2s ? "transfer young" : "release old"));
+    }
 }
 
 // Where validity is that of a session, a store may grant less than the ttl.

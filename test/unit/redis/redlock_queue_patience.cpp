@@ -12,6 +12,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Three nodes, a lease, and a waiter at the queue node `a`.
+struct three_nodes : queue_fixture {
+    three_nodes() : queue_fixture(3)
+    {
+        terms.ttl = 30s;
+        acquire(7, 'x');
+        ask_in_turn(8, 'y');
+        a = queue_node();
+    }
+    std::size_t a = 0;
+};
+
 BOOST_AUTO_TEST_SUITE(redlock_queue_patience)
 
 // With a round without its turn, a waiter would give up its place, and could not succeed.
@@ -21,9 +33,11 @@ BOOST_AUTO_TEST_CASE(silence_of_the_only_node_costs_no_place)
     c.terms.ttl = 30s;
     c.acquire(7, 'x');
     const auto waits = c.ask_in_turn(8, 'y');
+    c.pass(100ms); // it has looked whether it is the first
     c.nodes[0].silent = true;
     c.pass(2s); // it asks for its turn, and gets no answer in time
     BOOST_TEST(c.core->pending_error(waits) == errc::unreachable);
+    BOOST_TEST(c.core->nodes().stats()[0].timeouts == 1u); // one request
     c.nodes[0].silent = false;
     c.pass(100ms);
     BOOST_TEST(c.core->pending_error(waits) == errc::contended);
@@ -50,11 +64,7 @@ BOOST_AUTO_TEST_CASE(silence_that_is_known_before_the_turn_is_asked_for)
 
 BOOST_AUTO_TEST_CASE(silence_of_all_nodes_costs_no_place)
 {
-    queue_fixture c(3);
-    c.terms.ttl = 30s;
-    c.acquire(7, 'x');
-    c.ask_in_turn(8, 'y');
-    const std::size_t a = c.queue_node();
+    three_nodes c;
     for (auto& n : c.nodes)
         n.silent = true;
     c.pass(2s);
@@ -62,23 +72,19 @@ BOOST_AUTO_TEST_CASE(silence_of_all_nodes_costs_no_place)
         n.silent = false;
     c.run();
     BOOST_TEST(c.events() == "");
-    BOOST_TEST(c.has_queue(a));
+    BOOST_TEST(c.has_queue(c.a));
 }
 
 // While a node that cannot keep the queue makes a majority with others that answer, a round may
 // succeed.
 BOOST_AUTO_TEST_CASE(silence_of_the_only_node_with_a_queue)
 {
-    queue_fixture c(3);
-    c.terms.ttl = 30s;
-    c.acquire(7, 'x');
-    c.ask_in_turn(8, 'y');
-    const std::size_t a = c.queue_node();
+    three_nodes c;
     for (std::size_t i = 0; i < 3; ++i) {
-        if (i != a)
+        if (i != c.a)
             c.nodes[i].errors["ENQUEUE"] = c.nodes[i].errors["JOIN"] = "NOPERM not for you";
     }
-    c.nodes[a].silent = true;
+    c.nodes[c.a].silent = true;
     c.pass(2s);
     BOOST_TEST(c.events() == "8 refused: contended");
 }
