@@ -14,7 +14,7 @@ namespace holdfast::test {
 /// TCP does not continue after a gap. So a connection that has lost bytes, or got other bytes in
 /// their place, transmits nothing more in this direction after the fault. It stays open.
 struct stream_faults {
-    std::chrono::milliseconds delay{0}; ///< each piece arrives this much later, in order
+    std::chrono::milliseconds delay{0}; ///< each piece arrives this much later, rounded up to 1 ms
     bool held = false;                  ///< nothing arrives until this ends, then everything
     bool lost = false;                  ///< nothing arrives, ever
     std::size_t bytes_per_second = 0;   ///< one byte at a time, at this rate; 0: no limit
