@@ -68,7 +68,8 @@ void descriptor_link::open(core::time_point now)
         return descriptor_.open({}, now);
     if (!not_an_address)
         return descriptor_.open({&where.host, 1}, now);
-    look_up_.start(duplicate_.get_executor(), where.host, where.port,
+    look_up& named = look_ups_[where.host + " " + std::to_string(where.port)];
+    named.start(duplicate_.get_executor(), where.host, where.port,
         looking_up_([this](error_code ec, const look_up::endpoints& found) {
             if (ec)
                 return broken(ec, io::now());
@@ -136,7 +137,8 @@ void descriptor_link::close() noexcept
 {
     guarded_.dismiss();
     looking_up_.dismiss();
-    look_up_.forget();
+    for (auto& [name, each] : look_ups_)
+        each.forget();
     open_ = false;
     waiting_ = readiness::none;
     error_code ignored;

@@ -8,6 +8,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace holdfast::io {
 
@@ -42,7 +44,7 @@ private:
     handler_guard guarded_; // its handlers belong to the present duplicate
     handler_guard looking_up_;
     core::descriptor& descriptor_;
-    look_up look_up_;
+    std::map<std::string, look_up> look_ups_; // by host and port: the target may change
     asio::posix::stream_descriptor duplicate_;
     std::uint64_t incarnation_ = 0; // of the socket that is duplicated
     core::readiness waiting_ = core::readiness::none;

@@ -1,7 +1,7 @@
 // Rows 7 to 12: the number of nodes, and their addresses.
 #include "integration/acceptance/acceptance.hpp"
 #include "integration/acceptance/black_hole.hpp"
-#include "integration/acceptance/name_service.hpp"
+#include "support/name_service.hpp"
 
 namespace holdfast::test {
 namespace {

@@ -1,6 +1,6 @@
 // A primary whose host name comes from a sentinel, and changes.
 #include "integration/acceptance/acceptance.hpp"
-#include "integration/acceptance/name_service.hpp"
+#include "support/name_service.hpp"
 #include "integration/acceptance/scripted_node.hpp"
 
 #include <atomic>

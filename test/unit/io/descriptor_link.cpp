@@ -2,6 +2,7 @@
 // one over a socket pair; its server is at the other end of the pair.
 #include "core/backend.hpp"
 #include "core/descriptor.hpp"
+#include "support/name_service.hpp"
 #include "support/run.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -76,7 +77,9 @@ public:
     void closed(error_code ec, core::time_point) override
     {
         why = ec;
-        wanted = false;
+        wanted = !next_host.empty();
+        if (wanted)
+            target_.host = std::exchange(next_host, {});
         drop();
     }
     int handle() const noexcept override { return socket_; }
@@ -109,7 +112,10 @@ public:
         }
         replies.append(bytes, static_cast<std::size_t>(n));
     }
-    bool has_output() const noexcept override { return !connecting_ && !output.empty(); }
+    bool has_output() const noexcept override
+    {
+        return socket_ != -1 && !connecting_ && !output.empty();
+    }
     void flush(core::time_point) override
     {
         ++flushes;
@@ -119,6 +125,7 @@ public:
     }
 
     bool wanted = true;
+    std::string next_host; // to be used after closed()
     std::string output, replies;
     std::vector<std::string> opened_with;
     error_code why;
@@ -319,6 +326,24 @@ BOOST_AUTO_TEST_CASE(requests_of_one_turn_are_sent_together)
         f.give_back(std::move(leases.back()));
         leases.pop_back();
     }
+    f.close();
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_another_server_is_looked_up_while_the_first_one_is_not_answered)
+{
+    const silent_name_service first;
+    const named_addresses second("second.invalid", {"127.0.0.2"});
+    descriptor_fixture f("first.silent.invalid");
+    std::optional<lease> a;
+    f.lock("A").acquire(10s, [&](error_code, lease got) { a = std::move(got); });
+    f.io.poll();
+    BOOST_TEST(f.client.opened_with.empty());
+    f.client.next_host = "second.invalid";
+    f.client.wanted = false;
+    asio::post(f.io, [&] { f.lock("B").try_acquire([](error_code, lease) {}); });
+    f.serve_until([&] { return a.has_value(); });
+    BOOST_TEST(f.client.opened_with == std::vector<std::string>{"127.0.0.2"});
+    f.give_back(std::move(*a));
     f.close();
 }
 

@@ -1,6 +1,6 @@
 // Replaces the look-up of host names: the program's own definition of getaddrinfo() takes
 // precedence over that of the C library.
-#include "integration/acceptance/name_service.hpp"
+#include "support/name_service.hpp"
 
 #include <dlfcn.h>
 #include <netdb.h>
