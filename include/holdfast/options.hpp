@@ -95,7 +95,9 @@ struct lock_options {
     /// process does not wait, so it finds the resource held. While the lease is used again and
     /// again, the acquires in a row count as transfers where waiters are not noticed:
     /// `handoff_limit` and `handoff_time` end them. Where waiters are noticed, an acquire ends them
-    /// once in a period of `polling_window`. With a `handoff_limit` of 0 nothing lingers.
+    /// once in a period of `polling_window`, or in this time if it is longer, and waits for the
+    /// window; a single attempt, or a wait of two windows or less, ends none. With a
+    /// `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
     /// one, it is released first. The `linger` that counts is that of the lease that was released;

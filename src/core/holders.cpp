@@ -240,10 +240,13 @@ bool holders::hand_over(slot_id lease, time_point now)
     const bool lingered = lingers(slots_, lease);
     if (would_know && lingered)
         turns.skip(now - from.since); // nobody waited then
+    const bool over = lingered ? turns.is_over_after_lingering(terms,
+                                     std::chrono::milliseconds(from.terms.linger_ms),
+                                     waiter->once ? now : waiter->ends, now)
+                               : turns.time_is_up(terms, now);
     // While a probe for other processes is unanswered, local turns go on: the answer comes sooner
     // than the nodes could grant anything.
-    if ((lingered ? turns.is_over(terms, now) : turns.time_is_up(terms, now)) ||
-        (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
+    if (over || (turns.used_up(terms) && !backend_.queue().is_probing(from.claim)) ||
         !same_claim(terms, from.terms) || granted.until - terms.guard <= now ||
         is_too_old(from, terms, lingered, now) || !backend_.can_transfer(from.claim))
         return false;

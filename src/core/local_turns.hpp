@@ -64,6 +64,16 @@ public:
     {
         return time_is_up(next, now) || is_window_due(polling_of(next), now);
     }
+    // The same for a lease that lingered, for a wait until `ends`. Polling clients must wait for as
+    // long as a lease may linger anyway, so they get no more windows than that. A wait that is not
+    // longer than two windows leaves none: it would fail for it.
+    bool is_over_after_lingering(
+        const lease_params& next, duration linger, time_point ends, time_point now) const noexcept
+    {
+        const polling_params polling = polling_of(next);
+        const bool due = is_window_due(polling, now) && now - closed_since_ >= linger;
+        return time_is_up(next, now) || (due && ends - now > 2 * polling.window());
+    }
     // The window that polling clients are due now, which counts as given; or zero.
     duration take_window(const polling_params& polling, time_point now) noexcept;
 

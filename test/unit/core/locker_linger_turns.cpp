@@ -68,6 +68,47 @@ BOOST_AUTO_TEST_CASE(polling_clients_get_a_window_in_each_period)
         calls();
     }
 }
+// They wait that long for a lease that lingers anyway. Otherwise each acquire would wait for a
+// window where the resource is used once in a while.
+BOOST_AUTO_TEST_CASE(windows_are_no_more_frequent_than_a_lease_may_linger)
+{
+    usual.handoff_time = 1s; // the period is 25 windows of 200 ms
+    usual.linger = 6s;
+    store.has_queue = true;
+    lingering();
+    pass(5900ms);
+    acquire(2);
+    BOOST_TEST(calls().starts_with("transfer A"));
+    locker.release(handed_over(), 102, now);
+    calls();
+    pass(100ms);
+    acquire(3);
+    BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
+}
+
+// It would end in the window, although nobody else has the resource.
+BOOST_AUTO_TEST_CASE(a_wait_that_is_not_longer_than_two_windows_leaves_none)
+{
+    usual.handoff_time = 1s;
+    usual.linger = 5s;
+    store.has_queue = true;
+    lingering();
+    pass(4s);
+    acquire(2);
+    locker.release(handed_over(), 102, now);
+    pass(2s);
+    calls();
+    locker_fixture::acquire(3, "A", 400ms);
+    BOOST_TEST(calls().starts_with("transfer A"));
+    locker.release(handed_over(), 103, now);
+    calls();
+    try_acquire(4);
+    BOOST_TEST(calls().starts_with("transfer A"));
+    locker.release(handed_over(), 104, now);
+    calls();
+    locker_fixture::acquire(5, "A", 401ms);
+    BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
+}
 BOOST_AUTO_TEST_CASE(polling_clients_get_a_window_without_a_queue)
 {
     store.has_queue = false;
