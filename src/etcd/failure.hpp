@@ -11,14 +11,16 @@ struct failure {
     enum class remedy : std::uint8_t {
         none,         // the request itself is refused
         new_lease,    // the lease of the session is gone
-        login_again,  // the login has expired
+        login_again,  // the login has expired, or is needed now
         other_member, // this member cannot serve it now
         later,        // the store can serve it later
     };
 
     errc reason{};
     remedy helps{};
-    bool may_have_run = false; // or may still run
+    // What the request has done. `possible_later`: it may still be executed.
+    enum class effect : std::uint8_t { none, possible, possible_later };
+    effect had{};
 };
 
 // `status` of gRPC, or -1: the call was broken off. `text`: as the server says it.

@@ -139,7 +139,7 @@ bool lookups::take(const wire::arrival& what, time_point now)
 void lookups::failed(table::iterator each, int status, const std::string& text, time_point now)
 {
     const failure f = failure_of(status, text);
-    if (f.helps == failure::remedy::login_again || f.helps == failure::remedy::other_member)
+    if (members_.can_mend(f))
         return members_.fail(f.reason, text, now);
     if (each->second.what.skip())
         return ask(each, now);

@@ -4,6 +4,7 @@
 #include "core/journal.hpp"
 #include "core/rotation.hpp"
 #include "etcd/channel.hpp"
+#include "etcd/failure.hpp"
 #include "etcd/member_settings.hpp"
 
 #include <cstddef>
@@ -45,6 +46,12 @@ public:
 
     // The present member has failed. Does nothing if none is up.
     void fail(errc why, std::string reason, core::time_point now);
+    // Whether a new connection may help against a failure.
+    bool can_mend(const failure& f) const noexcept
+    {
+        return f.helps == failure::remedy::other_member ||
+               (f.helps == failure::remedy::login_again && !settings_.user.empty());
+    }
     // A call has succeeded.
     void note_success() noexcept;
     // Why no member is likely to answer now; none if one may.

@@ -237,9 +237,9 @@ void store_answers::failed(
     }
     if (r.what == kind::revoke_lease)
         return; // it ends by itself
-    if (r.what == kind::ask && f.may_have_run)
+    if (f.had == failure::effect::possible_later)
         drop(r);
-    if (f.helps == failure::remedy::login_again || f.helps == failure::remedy::other_member)
+    if (members_.can_mend(f))
         return members_.fail(f.reason, text, now);
     if (claims_.find(r.leaves) != nullptr)
         desk_.want(r.leaves);
@@ -253,12 +253,14 @@ void store_answers::failed(
         c->dubious = false;
         return c->now == stage::leaving ? course_.left(r.claim, false, now) : desk_.want(r.claim);
     }
+    const bool may_have_key = f.had != failure::effect::none;
     if (c->now == stage::leaving) {
         if (r.what == kind::ask && !c->dubious)
-            return course_.left(r.claim, false, now);
+            return may_have_key ? course_.leave(r.claim, *c, now)
+                                : course_.left(r.claim, false, now);
         return course_.leave_later(r.claim, *c, now);
     }
-    if (r.what == kind::ask)
+    if (r.what == kind::ask && !may_have_key)
         return course_.refuse_without_key(r.claim, f.reason, now);
     course_.refuse(r.claim, f.reason, now);
 }

@@ -8,6 +8,14 @@ using core::claim_id;
 using core::time_point;
 using key = claim_node::key;
 
+namespace {
+
+// Renewals of a claim that one node may owe answers to, where its user extends it in a loop and the
+// other nodes confirm that.
+constexpr unsigned most_renewing = 100;
+
+} // namespace
+
 void renewals::renew(std::span<const claim_id> claims, bool again, time_point now)
 {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -21,7 +29,7 @@ void renewals::renew(std::span<const claim_id> claims, bool again, time_point no
             const claim& c = claims_[id];
             const claim_node& n = c.keys[i];
             if (n.state != key::absent && n.state != key::unsent) {
-                if (n.renewing == 0 || again)
+                if (n.renewing == 0 || (again && n.renewing < most_renewing))
                     due_.push_back(id);
             } else if (may_repair && n.state == key::absent && !n.repairing && !n.again &&
                        c.keys.has_majority(now)) {

@@ -17,8 +17,13 @@ constexpr std::size_t most_remembered = 4096;
 
 void contention_hints::note(std::uint64_t resource_hash, core::time_point now)
 {
-    if (known_.size() >= most_remembered && !known_.contains(resource_hash))
-        known_.clear();
+    if (known_.size() >= most_remembered && !known_.contains(resource_hash)) {
+        boost::unordered::erase_if(known_, [now](const auto& each) {
+            return !each.second.seen || now - *each.second.seen >= remembered_for;
+        });
+        if (known_.size() >= most_remembered)
+            known_.clear();
+    }
     known_[resource_hash].seen = now;
 }
 

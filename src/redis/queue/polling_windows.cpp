@@ -19,16 +19,22 @@ constexpr std::size_t most_remembered = 4096;
 
 } // namespace
 
-polling_windows::memory& polling_windows::at(std::uint64_t resource_hash)
+// Those that nobody contends for now are forgotten first: others could have their windows yet.
+polling_windows::memory& polling_windows::at(std::uint64_t resource_hash, time_point now)
 {
-    if (known_.size() >= most_remembered && !known_.contains(resource_hash))
-        known_.clear();
+    if (known_.size() >= most_remembered && !known_.contains(resource_hash)) {
+        boost::unordered::erase_if(known_, [now](const auto& each) {
+            return each.second.contended_last + longest_gap <= now && each.second.ask_at <= now;
+        });
+        if (known_.size() >= most_remembered)
+            known_.clear();
+    }
     return known_[resource_hash];
 }
 
 void polling_windows::note_contention(std::uint64_t resource_hash, time_point now)
 {
-    memory& m = at(resource_hash);
+    memory& m = at(resource_hash, now);
     if (!m.contended_since || (m.was_free && now - m.contended_last >= longest_gap))
         m.contended_since = now;
     m.contended_last = now;
@@ -63,13 +69,13 @@ bool polling_windows::is_due(std::uint64_t resource_hash, const core::polling_pa
 void polling_windows::opened(
     std::uint64_t resource_hash, const core::polling_params& terms, time_point now)
 {
-    at(resource_hash).ask_at = now + terms.period();
+    at(resource_hash, now).ask_at = now + terms.period();
 }
 
 void polling_windows::refused(
     std::uint64_t resource_hash, const core::polling_params& terms, time_point now)
 {
-    at(resource_hash).ask_at = now + terms.period() / asks_in_period;
+    at(resource_hash, now).ask_at = now + terms.period() / asks_in_period;
 }
 
 } // namespace holdfast::redis

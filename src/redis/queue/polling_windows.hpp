@@ -40,7 +40,7 @@ private:
         bool was_free = false; // since then
         core::time_point ask_at = core::long_ago;
     };
-    memory& at(std::uint64_t resource_hash);
+    memory& at(std::uint64_t resource_hash, core::time_point now);
 
     boost::unordered_flat_map<std::uint64_t, memory> known_;
 };

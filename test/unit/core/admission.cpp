@@ -57,6 +57,19 @@ BOOST_AUTO_TEST_CASE(admits_no_more_than_its_bound)
     BOOST_TEST(gate.is_open(now));
 }
 
+// Only an attempt finds out that the nodes are back: the pauses may not be as long as those between
+// attempts for one resource, which a user may set to an hour.
+BOOST_AUTO_TEST_CASE(pauses_without_answers_are_short)
+{
+    while (!gate.is_cut_off()) {
+        gate.begin();
+        gate.unanswered(now, node_timeout, 10min, now);
+    }
+    BOOST_TEST(!gate.is_open(now));
+    BOOST_TEST(gate.opens_at() == now + 1s);
+    BOOST_TEST(gate.is_open(now + 1s));
+}
+
 // The requests of an abandoned attempt are still pending. Without this rule, attempts for waiters
 // that have timed out would make room for more of them, and the nodes would do nothing else.
 BOOST_AUTO_TEST_CASE(an_abandoned_attempt_counts_until_its_requests_are_answered)

@@ -137,6 +137,49 @@ BOOST_AUTO_TEST_CASE(errors_of_the_server_are_told)
     BOOST_TEST(b.core.cleanup().is_done());
 }
 
+// Otherwise the key would stay as long as other locks of this process need the session.
+BOOST_AUTO_TEST_CASE(an_attempt_that_was_executed_without_space_leaves_no_key)
+{
+    hold();
+    for (const bool abandons : {false, true}) {
+        b.events.clear();
+        const auto id = b.ask(2, "b");
+        if (!abandons) {
+            b.server().execute(b.now);
+            b.server().answer(); // the session
+            b.settle();
+        }
+        b.server().execute(b.now);
+        BOOST_TEST(keys() == 2u);
+        if (abandons)
+            b.core.abandon(id, b.now);
+        b.server().fail(8, "etcdserver: mvcc: database space exceeded");
+        b.settle();
+        BOOST_TEST(b.requests() == std::vector<std::string>{"DeleteRange"});
+        b.serve();
+        if (!abandons)
+            BOOST_TEST((b.event().reason == errc::node_error));
+        BOOST_TEST(keys() == 1u);
+        BOOST_TEST(b.core.cleanup().is_done());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(it_logs_in_when_authentication_is_switched_on)
+{
+    etcd_client c(model, 1, 1, "user");
+    BOOST_TEST(c.requests() == std::vector<std::string>{"Authenticate"});
+    c.server().fail(3, "etcdserver: authentication is not enabled");
+    c.settle();
+    c.ask(1);
+    c.serve();
+    BOOST_TEST(c.is_event(event_kind::granted, 1));
+    c.ask(2, "b");
+    c.server().fail(3, "etcdserver: user name is empty");
+    c.settle();
+    c.pass(100ms);
+    BOOST_TEST(c.requests() == std::vector<std::string>{"Authenticate"});
+}
+
 BOOST_AUTO_TEST_CASE(closing_gives_the_session_back_after_the_releases)
 {
     const auto held = hold();

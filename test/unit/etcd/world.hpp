@@ -22,15 +22,17 @@ using namespace std::chrono_literals;
 /// One store of locks, and model servers for its connections. Time passes by pass() alone.
 class etcd_client {
 public:
-    explicit etcd_client(etcd_model& data, std::size_t servers = 1, std::uint64_t seed = 1)
+    explicit etcd_client(etcd_model& data, std::size_t servers = 1, std::uint64_t seed = 1,
+        const std::string& user = {})
         : model(data),
-          core(settings(servers), seed),
+          core(settings(servers, user), seed),
           links(servers)
     {
         settle();
     }
 
-    static std::shared_ptr<const etcd_store::lock_settings> settings(std::size_t servers)
+    static std::shared_ptr<const etcd_store::lock_settings> settings(
+        std::size_t servers, const std::string& user = {})
     {
         auto made = std::make_shared<etcd_store::lock_settings>();
         for (std::size_t i = 0; i < servers; ++i)
@@ -40,6 +42,7 @@ public:
         made->cluster.connect_timeout = 1s;
         made->cluster.reconnect_min = 10ms;
         made->cluster.reconnect_max = 100ms;
+        made->cluster.user = user;
         made->client_name = "client";
         return made;
     }

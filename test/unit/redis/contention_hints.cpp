@@ -46,6 +46,18 @@ BOOST_AUTO_TEST_CASE(ranks)
         BOOST_TEST((resources > 800 && resources < 1200), resources << " of 5000");
 }
 
+// The memory is limited: old hints are forgotten first.
+BOOST_AUTO_TEST_CASE(new_hints_displace_old_ones)
+{
+    contention_hints known;
+    for (std::uint64_t other = 2; other < 4000; ++other)
+        known.note(other, start);
+    known.note_turn(1, start + 1s);
+    for (std::uint64_t other = 10'000; other < 10'200; ++other)
+        known.note(other, start + 1s);
+    BOOST_TEST(known.knows_turns(1, start + 1s));
+}
+
 // A hint is forgotten after a second, or when it is known to be wrong.
 BOOST_AUTO_TEST_CASE(memory_of_contention)
 {

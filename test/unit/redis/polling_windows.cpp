@@ -49,6 +49,18 @@ BOOST_AUTO_TEST_CASE(a_window_is_due_after_a_period_of_contention)
     BOOST_TEST(is_due(10s));
 }
 
+// The memory is limited: what nobody contends for now is forgotten first.
+BOOST_AUTO_TEST_CASE(a_window_is_due_although_many_other_resources_are_contended)
+{
+    std::uint64_t other = 1;
+    for (core::duration passed = 0s; passed <= 5s; passed += 100ms) {
+        windows.note_contention(1, at(passed));
+        for (int i = 0; i < 300; ++i)
+            windows.note_contention(++other, at(passed));
+    }
+    BOOST_TEST(is_due(5s));
+}
+
 // Each client may hold the resource for longer than that.
 BOOST_AUTO_TEST_CASE(contention_lasts_until_it_is_known_to_end)
 {

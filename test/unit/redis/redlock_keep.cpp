@@ -73,6 +73,24 @@ BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
     BOOST_TEST(c.nodes[0].commands() == "RENEW A");
 }
 
+// The others confirm them, so the user does not wait for it.
+BOOST_AUTO_TEST_CASE(extensions_in_a_loop_do_not_flood_a_silent_node)
+{
+    model_cluster c(3);
+    c.run();
+    const auto id = c.acquire(7);
+    c.nodes[0].silent = true;
+    for (int i = 0; i < 1000; ++i) {
+        c.renew(id, true);
+        BOOST_TEST(c.nodes[1].commands() == "RENEW A");
+    }
+    c.nodes[0].silent = false;
+    c.run();
+    BOOST_TEST(c.nodes[0].log.size() == 100u);
+    c.renew(id, true);
+    BOOST_TEST(c.nodes[0].log.size() == 101u);
+}
+
 // A busy or stopped node is still sent the renewals of leases: as soon as it goes on, it finds
 // them.
 BOOST_AUTO_TEST_CASE(renewals_are_sent_whatever_else_is_under_way)
