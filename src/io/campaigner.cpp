@@ -125,8 +125,8 @@ void campaigner::perform(action what)
         release(false);
         break;
     case action::finish:
-        release(true);
-        break;
+        set_timer(); // none: the handler may throw
+        return release(true);
     }
     set_timer();
 }

@@ -14,7 +14,9 @@ namespace holdfast::io {
 
 recipes::patience patience_of(std::chrono::milliseconds wait, bool once)
 {
-    return {.once = once, .until = once ? core::never : core::later(now(), wait)};
+    return {.once = once,
+        .until =
+            once ? core::never : core::later(now(), std::max(wait, std::chrono::milliseconds(0)))};
 }
 
 errand_performer::errand_performer(

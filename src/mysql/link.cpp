@@ -137,7 +137,8 @@ void link::open(std::span<const std::string> addresses, time_point now)
         return;
     // The library compares the name in the certificate with the host that it is given.
     const bool needs_name = settings_.encrypts && !settings_.accepts_any_certificate;
-    addresses_.assign(addresses.rbegin(), addresses.rend());
+    const std::vector<std::string> ordered = order_.begin(server_, addresses);
+    addresses_.assign(ordered.rbegin(), ordered.rend());
     if (needs_name && target().path.empty())
         addresses_.assign(1, target().host);
     now_ = state::connecting;
@@ -179,7 +180,7 @@ bool link::set_options(time_point now)
     };
     const unsigned no = 0;
     const unsigned protocol = target().path.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
-    const my_bool yes = 1;
+    const my_bool yes = 1, off = 0;
     set(MYSQL_OPT_NONBLOCK, nullptr);
     set(MYSQL_SET_CHARSET_NAME, "latin1");
     set(MYSQL_OPT_PROTOCOL, &protocol);
@@ -189,8 +190,12 @@ bool link::set_options(time_point now)
     done = ::mysql_options4(to, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                settings_.client_name.c_str()) == 0 &&
            done;
-    if (!settings_.encrypts || !target().path.empty())
+    if (!settings_.encrypts || !target().path.empty()) {
+        // From version 3.4 on, the library insists on TLS unless it is told otherwise.
+        set(MYSQL_OPT_SSL_ENFORCE, &off);
+        set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
         return done;
+    }
     set(MYSQL_OPT_SSL_ENFORCE, &yes);
     const auto left = std::chrono::ceil<std::chrono::seconds>(connect_by_ - now).count();
     const auto limit = static_cast<unsigned>(std::max<std::int64_t>(left, 1)); // 0 is none
@@ -333,6 +338,7 @@ int link::end_connect(time_point now)
     ++incarnation_;
     now_ = state::connected;
     wants_ = readiness::readable;
+    order_.worked(server_);
     owner_.on_connected(now);
     return 0;
 }

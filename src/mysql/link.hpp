@@ -2,6 +2,7 @@
 
 #include "core/descriptor.hpp"
 #include "mysql/hosts.hpp"
+#include "sql/address_order.hpp"
 #include "sql/result.hpp"
 
 #include <cstddef>
@@ -101,6 +102,7 @@ private:
     link_owner& owner_;
     std::size_t server_ = 0;
     core::time_point connect_by_{};
+    sql::address_order order_;
     std::vector<std::string> addresses_; // that are not tried yet; the next one is the last
     std::string address_;                // used by the library
     std::unique_ptr<st_mysql, finish> connection_;

@@ -107,7 +107,7 @@ void link::open(std::span<const std::string> addresses, time_point now)
         return;
     const server_address& server = settings_.servers[server_];
     std::string numeric;
-    for (const std::string& each : addresses)
+    for (const std::string& each : order_.begin(server_, addresses))
         numeric += (numeric.empty() ? "" : ",") + each;
     const std::size_t count = std::max<std::size_t>(addresses.size(), 1);
     const std::string host = repeated(server.host, count), port = repeated(server.port, count);
@@ -188,6 +188,7 @@ void link::connect_further(time_point now)
         return lose(now);
     now_ = state::connected;
     wants_ = readiness::readable;
+    order_.worked(server_);
     owner_.on_connected(::PQbackendPID(connection_.get()), now);
 }
 

@@ -3,6 +3,7 @@
 #include "core/descriptor.hpp"
 #include "postgresql/conninfo.hpp"
 #include "postgresql/session.hpp"
+#include "sql/address_order.hpp"
 #include "sql/result.hpp"
 
 #include <cstdint>
@@ -84,6 +85,7 @@ private:
     const connection_string& settings_;
     link_owner& owner_;
     std::size_t server_ = 0;
+    sql::address_order order_;
     std::unique_ptr<pg_conn, finish> connection_;
     state now_ = state::idle;
     core::readiness wants_ = core::readiness::none;

@@ -79,7 +79,7 @@ public:
             if (why.what == failure::remedy::refuse)
                 course_.failed(id, why.reason, now);
             else if (!at_once)
-                course_.again_later(id, now);
+                course_.put_off(id, why.reason, now);
             else if (claims_.find(id) != nullptr)
                 desk_.list(id);
         }

@@ -33,7 +33,7 @@ void course::found(core::claim_id id, const row& what, time_point sent, time_poi
     if (c == nullptr)
         return;
     if (what.what == finding::locked)
-        return locked(id, now);
+        return put_off(id, errc::contended, now);
     c->locked = 0;
     switch (what.what) {
     case finding::granted:
@@ -205,13 +205,15 @@ void course::again_later(core::claim_id id, time_point now)
     claims_.set_timer(id, now + jitter_.between(shortest_pause, most));
 }
 
-void course::locked(core::claim_id id, time_point now)
+void course::put_off(core::claim_id id, errc why, time_point now)
 {
-    const claim& c = claims_[id];
-    if (c.now == stage::asking && now - c.began >= desk_.patience(c.terms.ttl)) {
-        if (c.terms.queue == core::queueing::none)
-            return refuse(id, errc::contended, now);
-        park(id); // the row may stay locked for long
+    const claim* const c = claims_.find(id);
+    if (c == nullptr)
+        return;
+    if (c->now == stage::asking && now - c->began >= desk_.patience(c->terms.ttl)) {
+        if (c->terms.queue == core::queueing::none)
+            return refuse(id, reason_or_unreachable(why), now);
+        park(id); // the row, or the table, may stay locked for long
     }
     again_later(id, now);
 }

@@ -41,8 +41,9 @@ public:
     void report_others(core::claim_id id);
     // The resource was taken away from this owner.
     void taken(std::string_view owner);
-    // Its statement was not executed.
-    void again_later(core::claim_id id, core::time_point now);
+    // Its statement was not executed for this reason, or its row was passed over: again later. A
+    // single attempt ends when its time is over.
+    void put_off(core::claim_id id, errc why, core::time_point now);
     void failed(core::claim_id id, errc why, core::time_point now);
     // Its statement has no answer: it may have been executed, or may still be. A want may still be
     // executed until then.
@@ -66,7 +67,7 @@ private:
         core::claim_id id, const row& what, core::time_point sent, core::time_point now);
     void has_others(core::claim_id id, bool they_wait, core::time_point now);
     void gave_back(core::claim_id id, finding what, core::time_point sent);
-    void locked(core::claim_id id, core::time_point now);
+    void again_later(core::claim_id id, core::time_point now);
     void park(core::claim_id id);
     void ended(core::claim_id id, bool was_there);
     core::time_point gone_at(const claim& c) const noexcept;

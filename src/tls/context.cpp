@@ -58,8 +58,8 @@ context::context(tls_options options) : options_(std::move(options)), loaded_at_
     if (options_.certificate_file.empty() != options_.key_file.empty())
         reject("certificate_file and key_file must be given together");
     if (options_.server_name.size() > longest_name ||
-        options_.server_name.find('\0') != std::string::npos)
-        reject("server_name must have at most 255 bytes, and no zero byte");
+        options_.server_name.find('\0') != std::string::npos || options_.server_name == ".")
+        reject("server_name must have at most 255 bytes and no zero byte, and not be \".\"");
     present_ = load();
 }
 
@@ -127,7 +127,7 @@ ssl_stream context::start(const std::string& host) const
         throw std::bad_alloc();
     SSL* const one = made.get();
     std::string name = options_.server_name.empty() ? host : options_.server_name;
-    if (name.ends_with('.')) // certificates have names without the final dot
+    if (name.size() > 1 && name.ends_with('.')) // certificates have names without the final dot
         name.pop_back();
     X509_VERIFY_PARAM* const checks = SSL_get0_param(one);
     X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);

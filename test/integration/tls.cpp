@@ -366,6 +366,7 @@ BOOST_AUTO_TEST_CASE(wrong_settings_are_rejected_at_once)
         {.certificate_file = own.certificate, .key_file = another.key}, "key_file " + another.key);
     expect_rejected({.alpn = {"h2", ""}}, "1 to 255 bytes");
     expect_rejected({.server_name = std::string(256, 'a')}, "server_name");
+    expect_rejected({.server_name = "."}, "server_name"); // would be no name, so all would match
     BOOST_CHECK_THROW(redlock({"redis://127.0.0.1"}, over_tls(trusting())), std::invalid_argument);
 }
 

@@ -139,6 +139,39 @@ BOOST_AUTO_TEST_CASE(an_entry_that_blocks_its_statement_does_not_stop_others)
     BOOST_TEST(model.rows.contains("r11"));
 }
 
+// Nothing else ends it: it has no other limit than the store's patience.
+BOOST_AUTO_TEST_CASE(a_single_attempt_ends_although_its_statement_is_never_executed)
+{
+    const sql::failure locked{errc::contended, remedy::pass_over, "the table is locked"};
+    const sql::failure stopped{errc::no_reply, remedy::later, "statement timeout"};
+    std::uint64_t tag = 0;
+    for (const auto& [failure, reason] :
+        {std::pair(locked, errc::contended), std::pair(stopped, errc::unreachable)}) {
+        for (const auto queue : {core::queueing::none, core::queueing::if_contended}) {
+            const auto began = now;
+            const std::string name = "r" + std::to_string(++tag);
+            const auto id = a.ask(tag, name, queue);
+            while (a.events.empty() && now - began < 1min) {
+                if (a.database->under_way())
+                    a.database->refuse(failure, now);
+                a.settle();
+                pass(1ms);
+            }
+            BOOST_TEST((now - began < 2100ms));
+            const auto e = a.event();
+            if (queue == core::queueing::none) {
+                BOOST_TEST((e.kind == event_kind::refused));
+                BOOST_TEST((e.reason == reason));
+            } else {
+                BOOST_TEST((e.kind == event_kind::queued));
+                a.core.abandon(id, now);
+            }
+            a.serve();
+            BOOST_TEST(!model.rows.contains(name));
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_locked_row_is_passed_over_and_others_are_granted)
 {
     model.rows["a"] = {};
