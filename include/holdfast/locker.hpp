@@ -51,7 +51,9 @@ public:
     ///
     /// A handler that blocks delays nothing else while the executor has another free thread. On a
     /// strand, or with one thread, it delays all work of the locker. An exception from a handler
-    /// propagates out of the `run()` that called it, one exception at a time.
+    /// propagates out of the `run()` that called it, one exception at a time. Those of coroutines
+    /// that end in the same turn of an `io_context` are kept by Asio, which combines them into one
+    /// `multiple_exceptions`.
     ///
     /// Throws `std::invalid_argument` if `check(options)` throws.
     [[nodiscard]] HOLDFAST_EXPORT locker(

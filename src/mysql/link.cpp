@@ -1,6 +1,7 @@
 #include "mysql/link.hpp"
 
 #include "mysql/error_code.hpp"
+#include "mysql/table.hpp"
 
 #include <mysql.h>
 
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 
 namespace holdfast::mysql_store {
@@ -27,34 +27,6 @@ constexpr const char* ways_to_log_in =
 constexpr const char* tls_versions = "TLSv1.2,TLSv1.3";
 constexpr unsigned long longest_answer = 16u << 20u;
 constexpr unsigned no_such_host = 2005, cannot_connect = 2002, cannot_connect_there = 2003;
-
-// The rows of a result that the library has read, as text.
-class table final : public sql::result {
-public:
-    explicit table(MYSQL_RES* of) : columns_(::mysql_num_fields(of))
-    {
-        texts_.reserve(columns_ * ::mysql_num_rows(of));
-        while (const MYSQL_ROW next = ::mysql_fetch_row(of)) {
-            const unsigned long* const lengths = ::mysql_fetch_lengths(of);
-            for (unsigned i = 0; i < columns_; ++i)
-                texts_.push_back(next[i] == nullptr ? std::string_view()
-                                                    : std::string_view(next[i], lengths[i]));
-            ++rows_;
-        }
-    }
-
-    std::size_t rows() const noexcept override { return rows_; }
-    std::size_t columns() const noexcept override { return columns_; }
-    std::string_view text(std::size_t row, std::size_t column) const noexcept override
-    {
-        return texts_[row * columns_ + column];
-    }
-
-private:
-    const unsigned columns_;
-    std::size_t rows_ = 0;
-    std::vector<std::string_view> texts_;
-};
 
 struct release {
     void operator()(MYSQL_RES* each) const noexcept { ::mysql_free_result(each); }
