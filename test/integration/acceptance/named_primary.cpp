@@ -1,7 +1,7 @@
 // A primary whose host name comes from a sentinel, and changes.
 #include "integration/acceptance/acceptance.hpp"
-#include "support/name_service.hpp"
 #include "integration/acceptance/scripted_node.hpp"
+#include "support/name_service.hpp"
 
 #include <atomic>
 #include <string>
