@@ -1,5 +1,7 @@
 #include "redis/queue/contention_hints.hpp"
 
+#include "redis/queue/make_room.hpp"
+
 #include <utility>
 
 namespace holdfast::redis {
@@ -10,20 +12,13 @@ namespace {
 constexpr core::duration remembered_for = std::chrono::seconds(1);
 constexpr core::duration come_back_in = std::chrono::milliseconds(10); // or they do not contend
 
-// More entries are not worth their memory: the latest ones count.
-constexpr std::size_t most_remembered = 4096;
-
 } // namespace
 
 void contention_hints::note(std::uint64_t resource_hash, core::time_point now)
 {
-    if (known_.size() >= most_remembered && !known_.contains(resource_hash)) {
-        boost::unordered::erase_if(known_, [now](const auto& each) {
-            return !each.second.seen || now - *each.second.seen >= remembered_for;
-        });
-        if (known_.size() >= most_remembered)
-            known_.clear();
-    }
+    if (!known_.contains(resource_hash))
+        make_room(
+            known_, [now](const memory& m) { return !m.seen || now - *m.seen >= remembered_for; });
     known_[resource_hash].seen = now;
 }
 

@@ -1,5 +1,7 @@
 #include "redis/queue/polling_windows.hpp"
 
+#include "redis/queue/make_room.hpp"
+
 namespace holdfast::redis {
 
 using core::time_point;
@@ -14,21 +16,14 @@ constexpr core::duration longest_gap = 1s;
 // If another process has opened the last window, this one asks again this many times in a period.
 constexpr int asks_in_period = 8;
 
-// More entries are not worth their memory: the latest ones count.
-constexpr std::size_t most_remembered = 4096;
-
 } // namespace
 
-// Those that nobody contends for now are forgotten first: others could have their windows yet.
 polling_windows::memory& polling_windows::at(std::uint64_t resource_hash, time_point now)
 {
-    if (known_.size() >= most_remembered && !known_.contains(resource_hash)) {
-        boost::unordered::erase_if(known_, [now](const auto& each) {
-            return each.second.contended_last + longest_gap <= now && each.second.ask_at <= now;
+    if (!known_.contains(resource_hash))
+        make_room(known_, [now](const memory& m) {
+            return m.contended_last + longest_gap <= now && m.ask_at <= now;
         });
-        if (known_.size() >= most_remembered)
-            known_.clear();
-    }
     return known_[resource_hash];
 }
 

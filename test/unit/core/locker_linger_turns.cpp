@@ -7,7 +7,21 @@ using namespace holdfast::core;
 using namespace holdfast::test;
 using namespace std::chrono_literals;
 
-BOOST_FIXTURE_TEST_SUITE(core_locker_linger_turns, linger_fixture)
+namespace {
+
+struct turns_fixture : linger_fixture {
+    // The lease lingers on after the next use of it.
+    void expect_resumed(slot_id)
+    {
+        BOOST_TEST(calls().starts_with("transfer A"));
+        locker.release(handed_over(), 100, now);
+        calls();
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(core_locker_linger_turns, turns_fixture)
 
 // Polling clients get their turn, too.
 BOOST_AUTO_TEST_CASE(the_time_of_the_turns_is_limited)
@@ -56,10 +70,7 @@ BOOST_AUTO_TEST_CASE(polling_clients_get_a_window_in_each_period)
     for (int period = 0; period < 3; ++period) {
         for (int i = 0; i < 2; ++i) {
             pass(2s);
-            acquire(++tag);
-            BOOST_TEST(calls().starts_with("transfer A"));
-            locker.release(handed_over(), 100 + tag, now);
-            calls();
+            expect_resumed(acquire(++tag));
         }
         pass(1s);
         acquire(++tag);
@@ -77,10 +88,7 @@ BOOST_AUTO_TEST_CASE(windows_are_no_more_frequent_than_a_lease_may_linger)
     store.has_queue = true;
     lingering();
     pass(5900ms);
-    acquire(2);
-    BOOST_TEST(calls().starts_with("transfer A"));
-    locker.release(handed_over(), 102, now);
-    calls();
+    expect_resumed(acquire(2));
     pass(100ms);
     acquire(3);
     BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
@@ -98,14 +106,8 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_not_longer_than_two_windows_leaves_none)
     locker.release(handed_over(), 102, now);
     pass(2s);
     calls();
-    locker_fixture::acquire(3, "A", 400ms);
-    BOOST_TEST(calls().starts_with("transfer A"));
-    locker.release(handed_over(), 103, now);
-    calls();
-    try_acquire(4);
-    BOOST_TEST(calls().starts_with("transfer A"));
-    locker.release(handed_over(), 104, now);
-    calls();
+    expect_resumed(locker_fixture::acquire(3, "A", 400ms));
+    expect_resumed(try_acquire(4));
     locker_fixture::acquire(5, "A", 401ms);
     BOOST_TEST(calls() == "leave open A, release A, attempt in queue A");
 }

@@ -49,13 +49,13 @@ BOOST_AUTO_TEST_CASE(a_window_is_due_after_a_period_of_contention)
     BOOST_TEST(is_due(10s));
 }
 
-// The memory is limited: what nobody contends for now is forgotten first.
+// The memory is limited: old contention is forgotten first.
 BOOST_AUTO_TEST_CASE(a_window_is_due_although_many_other_resources_are_contended)
 {
     std::uint64_t other = 1;
     for (core::duration passed = 0s; passed <= 5s; passed += 100ms) {
         windows.note_contention(1, at(passed));
-        for (int i = 0; i < 300; ++i)
+        for (int i = 0; i < 150; ++i)
             windows.note_contention(++other, at(passed));
     }
     BOOST_TEST(is_due(5s));
