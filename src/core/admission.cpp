@@ -14,7 +14,7 @@ constexpr int small_part = 32, large_part = 2;
 constexpr int near_shortest = 2;
 
 // Where nothing answers. Only an answer to an attempt shows that the nodes are back.
-constexpr duration longest_pause = std::chrono::seconds(1);
+constexpr duration longest_closure = std::chrono::seconds(1);
 
 constexpr double growth = 1.0 / 16; // for each answer, after the bound was too large once
 constexpr double decrease = 0.75, strong_decrease = 0.5;
@@ -49,7 +49,7 @@ void admission::unanswered(
     if (now - asked > std::max(limit + limit / 2, delays_.shortest()))
         shrink(asked, strong_decrease, now);
     if (++failures_ >= failures_before_pause)
-        closed_until_ = std::max(closed_until_, now + std::min(pause, longest_pause));
+        closed_until_ = std::max(closed_until_, now + std::min(pause, longest_closure));
 }
 
 duration admission::long_delay(duration node_timeout) const noexcept
