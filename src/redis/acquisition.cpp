@@ -203,7 +203,7 @@ bool acquisition::finds_missing(std::size_t node, claim_id id)
     if ((c.keys[node].state != key::ours && !c.round.has_key(node)) || !open)
         return false;
     c.keys.answered(node);
-    c.missing(node);
+    c.missing(node, core::long_ago);
     return true;
 }
 
@@ -275,7 +275,9 @@ void acquisition::go_on(claim_id id, time_point now)
             round.give_up();
     }
     bool any = false;
-    while (const auto node = round.next()) {
+    for (auto node = round.next(); node; node = round.next(*node + 1)) {
+        if (c.stage == claim_stage::held && !is_fit(c, *node, now))
+            continue; // it has time: see ask_spares()
         if (nodes_.is_ready(*node)) {
             send_ballot(id, *node, dialect_.ballot(c), now);
             any = true;
@@ -312,10 +314,11 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
     }
     const dialect::ballot_reply b = dialect_.read_ballot(node, answer, open ? c : nullptr, now);
     if (open) {
-        if (b.why != errc{})
+        if (b.why != errc{} && c->stage != claim_stage::held)
             exclude(*c, node, b.why);
         else
-            c->round.ballots().record_answer(node, r.ballot, b.said);
+            c->round.ballots().record_answer(
+                node, r.ballot, b.why != errc{} ? ballot_answer::refused : b.said);
         if (c->stage == claim_stage::asking && b.said == ballot_answer::refused &&
             c->round.ballots().is_current(r.ballot)) {
             nodes_.send(node, dialect_.largest_ballot(*c),
@@ -350,11 +353,21 @@ void acquisition::ask_spares(claim_id id, time_point now)
     if (!c.round.is_fenced() || c.stage != claim_stage::held)
         return;
     const ballot_round& round = c.round.ballots();
-    bool any = false;
-    for (std::size_t i = 0; i < c.keys.size(); ++i)
-        any = any || (round.could_be_spare(i) && !c.keys[i].lost && nodes_.is_ready(i));
-    if (any && round.number() < most_ballots_of_lease && dialect_.choose_ballot(c, now))
+    bool due = false, larger = false;
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        const bool could_be_spare = round.could_be_spare(i) && !c.keys[i].lost;
+        if (could_be_spare || round.is_due(i))
+            (could_be_spare ? larger : due) |= is_fit(c, i, now);
+    }
+    if (larger)
+        due |= round.number() < most_ballots_of_lease && dialect_.choose_ballot(c, now);
+    if (due)
         go_on(id, now);
+}
+
+bool acquisition::is_fit(claim& c, std::size_t node, time_point now)
+{
+    return nodes_.is_ready(node) && dialect_.refuses(node, c, now) == errc{};
 }
 
 void acquisition::time_out(claim_id id)

@@ -79,6 +79,8 @@ private:
     void send_ballot(
         core::claim_id id, std::size_t node, std::string_view ballot, core::time_point now);
     void exclude(claim& c, std::size_t node, errc why);
+    // Whether a node can be asked to become a spare node of a lease.
+    bool is_fit(claim& c, std::size_t node, core::time_point now);
 
     claim_table& claims_;
     node_pool& nodes_;

@@ -229,7 +229,7 @@ void life_cycle::on_taken_away(std::string_view token, std::size_t node, time_po
         if (c.stage == stage::held) {
             c.taken_away = true;
             if (c.keys.may_hold(node)) {
-                c.missing(node);
+                c.missing(node, core::long_ago);
                 c.keys.repaired(node); // it may still be there: the release deletes it
             }
             report(id, now);

@@ -49,6 +49,7 @@ void renewals::repair(std::size_t node, claim_id id, time_point now)
     nodes_.send(node, dialect_.common().repair(c, node),
         {.reference = id, .kind = request_kind::repair, .sent = now});
     c.keys[node].repairing = true;
+    c.round.ask_for_key(node);
     c.keys.stays(now + c.params.ttl);
 }
 
@@ -102,7 +103,7 @@ std::span<const claim_id> renewals::on_renewed(
         if (answer[k + 1].integer == 1)
             c->renewed(node, r.sent, now);
         else
-            c->missing(node);
+            c->missing(node, r.sent);
         heard_.push_back(asked[k]);
     }
     const bool broken = !usable && v.kind != resp::value_kind::error;
@@ -126,15 +127,19 @@ void renewals::end(std::size_t node, core::slot_id renewal)
     batches_.give_back(renewal);
 }
 
-bool renewals::on_repaired(std::size_t node, claim_id id, vote v)
+bool renewals::on_repaired(std::size_t node, const request& r, vote v, time_point now)
 {
-    claim* const c = claims_.find(id);
+    claim* const c = claims_.find(r.reference);
     if (c == nullptr)
         return false;
     c->keys[node].repairing = false;
+    if (v == vote::granted)
+        c->note_end(now);
+    if (v == vote::granted && c->is_kept())
+        c->set_again(node, r.sent, now);
     // Or may be ours: what refuses may be our own first SET, which arrived late over an old
     // connection. The next renewal shows that, and a deletion is due in any case.
-    if (v != vote::failed)
+    else if (v != vote::failed)
         c->keys.repaired(node);
     return true;
 }

@@ -37,7 +37,7 @@ public:
     void end(std::size_t node, core::slot_id renewal);
 
     // A node has answered a repair; `unknown`: it never will. False if the claim is gone.
-    bool on_repaired(std::size_t node, core::claim_id id, vote v);
+    bool on_repaired(std::size_t node, const request& r, vote v, core::time_point now);
 
 private:
     // One request to one node: its reply has a number for each claim, in order.

@@ -97,7 +97,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
         const vote v = vote_of(answer);
         if (v == vote::unknown)
             stray(r.reference);
-        on_repaired(node, r.reference, v, now);
+        on_repaired(node, r, v, now);
         if (v == vote::unknown)
             parts_.nodes.fail(node, now);
         return;
@@ -146,10 +146,14 @@ bool reply_router::take_gift(std::size_t node, const request& r, reply answer, t
     return gift.has_value();
 }
 
-void reply_router::on_repaired(std::size_t node, claim_id id, vote v, time_point now)
+void reply_router::on_repaired(std::size_t node, const request& r, vote v, time_point now)
 {
-    if (parts_.kept.on_repaired(node, id, v))
-        life_.settle(id, now);
+    if (!parts_.kept.on_repaired(node, r, v, now))
+        return;
+    if (parts_.claims[r.reference].keys.has_majority(now))
+        life_.on_renewed(r.reference, now); // the lease may be longer
+    else
+        life_.settle(r.reference, now); // what a repair says does not end a lease
 }
 
 void reply_router::on_probed(std::size_t node, claim_id id, reply answer)
@@ -239,7 +243,7 @@ void reply_router::on_orphaned(std::size_t node, const request& r, time_point no
             stray(each);
         return parts_.kept.end(node, id);
     case request_kind::repair:
-        return on_repaired(node, id, vote::unknown, now);
+        return on_repaired(node, r, vote::unknown, now);
     case request_kind::type:
     case request_kind::time_left:
         return parts_.watch.lose_answer(id);

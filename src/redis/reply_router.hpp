@@ -38,7 +38,7 @@ private:
     // If a script of the queue answers that it has given us a lease.
     bool take_gift(std::size_t node, const request& r, reply answer, core::time_point now);
     void stray(core::claim_id id) noexcept;
-    void on_repaired(std::size_t node, core::claim_id id, vote v, core::time_point now);
+    void on_repaired(std::size_t node, const request& r, vote v, core::time_point now);
     // `answer`: empty if the node is gone.
     void on_probed(std::size_t node, core::claim_id id, reply answer);
 

@@ -28,6 +28,8 @@ void claim::begin(std::uint64_t new_tag, std::string_view name, const core::owne
 void claim::granted(std::size_t node, core::time_point asked)
 {
     keys[node].again = false;
+    if (stage == claim_stage::held && keys[node].lost)
+        return keys.repaired(node); // see set_again()
     if (round.has_key(node) && round.counts(node))
         return; // only the first grant counts: another client may have had the key since
     round.record_key(node);
@@ -57,7 +59,25 @@ void claim::not_confirmed(std::size_t node, errc why) noexcept
 void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
 {
     note_end(now);
-    keys.renewed(node, end_of(asked), !round.is_fenced());
+    if (keys[node].state == key::repaired || keys[node].lost)
+        set_again(node, asked, now);
+    else
+        keys.renewed(node, end_of(asked), !round.is_fenced());
+}
+
+void claim::set_again(std::size_t node, core::time_point asked, core::time_point now) noexcept
+{
+    keys.repaired(node);
+    if (taken_away || !keys.may_count_again(node, asked, now))
+        return;
+    keys[node].lost = false;
+    if (round.is_fenced()) {
+        keys[node].state = key::asked;
+        keys.stays_until(node, end_of(asked));
+        round.record_key(node);
+    } else {
+        keys.granted(node, end_of(asked));
+    }
 }
 
 void claim::note_end(core::time_point now) noexcept
@@ -114,11 +134,9 @@ void claim::relinquish() noexcept
     queue.ticket->gives = queue_ticket::passing::done;
 }
 
-void claim::missing(std::size_t node) noexcept
+void claim::missing(std::size_t node, core::time_point asked) noexcept
 {
-    const bool was_there = keys[node].state == key::ours || round.has_key(node);
-    keys.missing(node);
-    keys[node].lost = keys[node].lost || was_there;
+    keys.missing(node, asked);
     round.lose_key(node);
 }
 

@@ -45,10 +45,16 @@ public:
     void not_confirmed(std::size_t node, errc why) noexcept;
     // In fenced mode, after a change of the ballots: only nodes that count are `ours`.
     void weigh() noexcept;
-    // Our key was found missing: the node no longer counts, whatever it grants later.
-    void missing(std::size_t node) noexcept;
+    // A request that was queued at `asked` has found our key missing: the node does not count any
+    // more. If the key cannot have run out, the node has forgotten it: then whatever it grants
+    // until the key's end proves nothing either.
+    void missing(std::size_t node, core::time_point asked) noexcept;
     // A renewal that was queued at `asked` was confirmed.
     void renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept;
+    // A key that was missing is there again: a SET or a renewal that was queued at `asked` shows
+    // it. The node counts as a spare one, if the lease has had a majority without it all the time.
+    // In fenced mode, it has to accept a ballot first.
+    void set_again(std::size_t node, core::time_point asked, core::time_point now) noexcept;
 
     // Transfers it to another holder in this process. In fenced mode, returns the holder's token.
     // Precondition: round.can_transfer().

@@ -39,16 +39,19 @@ void node_keys::renewed(std::size_t node, core::time_point until, bool proves_gr
     claim_node& n = at_[node];
     if (n.state == key::asked && proves_grant && !n.lost)
         n.state = key::ours;
-    n.until = std::max(n.until, until);
+    if (!n.lost)
+        n.until = std::max(n.until, until);
 }
 
-void node_keys::missing(std::size_t node) noexcept
+// A node that has forgotten the key keeps its `until`: before that, the key proves nothing there.
+void node_keys::missing(std::size_t node, core::time_point asked) noexcept
 {
     claim_node& n = at_[node];
-    n.lost = n.lost || n.state == key::ours;
+    n.lost = n.lost || asked < n.until;
     // It may have been asked again after the request that found nothing.
     n.state = n.open != 0 ? key::asked : key::absent;
-    n.until = core::long_ago;
+    if (!n.lost)
+        n.until = core::long_ago;
 }
 
 void node_keys::deleted(std::size_t node, bool was_ours) noexcept

@@ -19,8 +19,8 @@ struct claim_node {
         absent, // certainly not there, or not ours
         unsent, // the SET waits for the connection
         asked,  // the SET was sent, or may have been; or the node has granted it and does not count
-        ours,   // granted in the round that made the lease
-        repaired, // set again after it was lost: excludes other clients, but proves nothing
+        ours,   // granted, and it counts
+        repaired, // may have been set again: excludes other clients, but does not count yet
     };
     key state = key::absent;
     std::uint8_t open = 0;                   // requests under way that may make it ours
@@ -35,7 +35,7 @@ struct claim_node {
     bool others_wait : 1 = false;            // in its queue, when it was last probed
     bool again : 1 = false;                  // it has refused and will be asked again
     bool leaves_open : 1 = false;            // its deletion asks for a window: see scripts.hpp
-    bool lost : 1 = false;                   // it was ours, and was then found missing
+    bool lost : 1 = false;                   // it was ours until then, and was found missing
     core::time_point until = core::long_ago; // our key is there at least until then, if granted
 };
 
@@ -61,8 +61,7 @@ public:
     void stays(core::time_point until) noexcept { gone_at_ = std::max(gone_at_, until); }
     // The answer to a SET has come, or never will.
     void answered(std::size_t node) noexcept { --at_[node].open; }
-    // A grant that proves the key ours until then. A node that has lost it no longer counts,
-    // whatever it grants later.
+    // A grant that proves the key ours until then. A node that has lost it does not count.
     void granted(std::size_t node, core::time_point until) noexcept
     {
         claim_node& n = at_[node];
@@ -77,10 +76,17 @@ public:
     }
     // A renewal until then was confirmed. `proves_grant`: also that of a SET without an answer.
     void renewed(std::size_t node, core::time_point until, bool proves_grant) noexcept;
-    // Our key was found missing.
-    void missing(std::size_t node) noexcept;
-    // A SET that was sent to repair a node has been granted.
+    // Our key was found missing by a request that was queued at `asked`.
+    void missing(std::size_t node, core::time_point asked) noexcept;
+    // A SET that was sent to repair a node has been granted, or may have been.
     void repaired(std::size_t node) noexcept { at_[node].state = claim_node::key::repaired; }
+    // Whether the key of a node may count that was there again after `asked`: its time before that
+    // is over, and the lease was ours without it at `now`.
+    bool may_count_again(
+        std::size_t node, core::time_point asked, core::time_point now) const noexcept
+    {
+        return (!at_[node].lost || asked >= at_[node].until) && has_majority(now);
+    }
     // A node has answered our deletion.
     void deleted(std::size_t node, bool was_ours) noexcept;
 

@@ -35,6 +35,16 @@ bool is_settled(const claim& c) noexcept
     return true;
 }
 
+// Whether a node may hold the key without counting. It would count for the next holder.
+bool has_doubtful_keys(const claim& c) noexcept
+{
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+        if (c.keys[i].state == key::repaired || c.keys[i].state == key::asked)
+            return true;
+    }
+    return false;
+}
+
 // The waiters would use a good part of the time that is left to confirm the keys; and a release
 // that deletes them reaches nodes that the lease does not have.
 bool is_fresh(const claim& c, time_point now) noexcept
@@ -88,7 +98,7 @@ passing batons::go_on(claim_id id, time_point now)
         gives = passing::no;
     } else if (!is_settled(c)) {
         gives = passing::waits;
-    } else if (!c.round.can_be_given()) {
+    } else if (has_doubtful_keys(c) || !c.round.can_be_given()) {
         gives = passing::no;
     } else {
         gives = passing::sent;

@@ -55,9 +55,15 @@ void ballot_round::record(std::size_t node, vote v) noexcept
 void ballot_round::lose_key(std::size_t node) noexcept
 {
     assert(node < size_);
-    if (counts(nodes_[node]))
+    node_state& n = nodes_[node];
+    if (published_ == 0 && counts(n))
         return;
-    nodes_[node].has_key = false;
+    n.has_key = false;
+    if (published_ != 0) {
+        n.excluded = false;
+        if (n.state != ballot_state::none)
+            n.state = ballot_state::refused; // it has preceded the next request for the key
+    }
     vote_is(node, vote::refused);
 }
 
@@ -78,9 +84,9 @@ void ballot_round::send(std::size_t node) noexcept
     judge(node);
 }
 
-std::optional<std::size_t> ballot_round::next() const noexcept
+std::optional<std::size_t> ballot_round::next(std::size_t begin) const noexcept
 {
-    for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t i = begin; i < size_; ++i) {
         if (is_due(nodes_[i]))
             return i;
     }

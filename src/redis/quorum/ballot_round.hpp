@@ -57,7 +57,8 @@ public:
     // Anything else; the latest answer counts, and a node that holds our key continues to do so.
     // Precondition: v is refused, failed or unknown.
     void record(std::size_t node, vote v) noexcept;
-    // The node holds our key no longer. A node that counts remains in the votes.
+    // The node holds our key no longer. Before publish(), a node that counts remains in the votes.
+    // After it, the node counts again once it has the key and then accepts a later ballot.
     void lose_key(std::size_t node) noexcept;
 
     // The node has answered, or it is known, that it does not count in this attempt, whatever it
@@ -76,8 +77,10 @@ public:
         return nodes_[node].state != ballot_state::none && nodes_[node].number == number_;
     }
     bool is_current(std::uint8_t number) const noexcept { return number == number_; }
-    // A node that holds our key and has to be sent the current ballot.
-    std::optional<std::size_t> next() const noexcept;
+    // Whether the node holds our key and has to be sent the current ballot; the first such node
+    // from `begin` on.
+    bool is_due(std::size_t node) const noexcept { return is_due(nodes_[node]); }
+    std::optional<std::size_t> next(std::size_t begin = 0) const noexcept;
     // The answer to the ballot with that number, however late.
     void record_answer(std::size_t node, std::uint8_t number, ballot_answer a) noexcept;
 

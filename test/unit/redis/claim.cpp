@@ -148,12 +148,12 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_a_grant)
 BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
 {
     claim c = granted_by_all(3);
-    c.keys.missing(0);
+    c.keys.missing(0, at(100ms));
     c.sent(0, at(100ms));
     c.granted(0, at(100ms));
     BOOST_TEST((c.keys[0].state == key::repaired));
     BOOST_TEST(c.keys.valid_until() == ends(1ms));
-    c.keys.missing(1);
+    c.keys.missing(1, at(100ms));
     c.sent(1, at(100ms));
     c.not_granted(1, vote::unknown);
     c.renewed(1, at(200ms), at(200ms));
@@ -165,10 +165,10 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_lost_the_key)
 BOOST_AUTO_TEST_CASE(a_missing_key_ends_the_vote_of_its_node)
 {
     claim c = granted_by_all(3);
-    c.keys.missing(2);
+    c.keys.missing(2, at(100ms));
     BOOST_TEST(c.keys.valid_until() == ends(0ms));
     BOOST_TEST(c.keys.has_majority(at(500ms)));
-    c.keys.missing(0);
+    c.keys.missing(0, at(100ms));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
     BOOST_TEST(!c.keys.has_majority(at(0ms)));
     BOOST_TEST(!c.keys.may_hold(0));
@@ -186,30 +186,64 @@ BOOST_AUTO_TEST_CASE(a_second_request_adds_no_validity)
     for (std::size_t i = 0; i < 3; ++i)
         c.renewed(i, at(100ms), at(100ms));
     BOOST_TEST(c.keys.valid_until() == ends(100ms));
-    c.keys.missing(0);
-    c.keys.missing(1);
+    c.keys.missing(0, at(100ms));
+    c.keys.missing(1, at(100ms));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
     c.granted(0, at(500ms)); // after it was missing
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
 }
 
-// A node that forgot our key and was given it again proves nothing about the time between. It never
-// counts, however often it is renewed, and never replaces a member of the majority.
-BOOST_AUTO_TEST_CASE(repaired_nodes_never_count)
+// A node that forgot our key and was given it again proves nothing before the time is over for
+// which it had granted the key. Until then it replaces no member of the majority.
+BOOST_AUTO_TEST_CASE(a_node_that_forgot_the_key_counts_again_after_the_time_of_its_grant)
 {
     claim c = granted_by_all(3);
-    c.keys.missing(0);
+    c.keys.missing(0, at(100ms));
     c.keys[0].repairing = true;
     BOOST_TEST(c.keys.may_hold(0)); // to be deleted in any case
     c.keys[0].repairing = false;
-    c.keys.repaired(0);
+    c.set_again(0, at(200ms), at(200ms));
     BOOST_TEST(c.keys.may_hold(0));
     c.renewed(0, at(400ms), at(400ms));
     c.renewed(1, at(400ms), at(400ms));
     BOOST_TEST(c.keys.valid_until() == ends(2ms)); // of nodes 1 and 2, the lesser
-    c.renewed(0, at(800ms), at(800ms));
-    c.keys.missing(2);
+    c.renewed(2, at(700ms), at(700ms));
+    c.renewed(0, at(989ms), at(989ms));
+    BOOST_TEST(c.keys.valid_until() == ends(400ms));
+    c.renewed(0, at(990ms), at(990ms));
+    BOOST_TEST(c.keys.valid_until() == ends(700ms)); // of nodes 0 and 2
+    c.keys.missing(2, at(1000ms));
+    BOOST_TEST(c.keys.valid_until() == ends(400ms));
+    c.keys.missing(1, at(1000ms));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
+}
+
+// A key that ran out by its own time, or that a node did not have at all, proves as much as a late
+// grant when it is set. Not if the lease may have been another client's meanwhile.
+BOOST_AUTO_TEST_CASE(a_node_whose_key_ran_out_counts_again)
+{
+    claim c = granted_by_all(3);
+    c.renewed(1, at(300ms), at(300ms));
+    c.renewed(2, at(300ms), at(300ms));
+    c.missing(0, at(990ms));
+    c.set_again(0, at(1000ms), at(1010ms));
+    BOOST_TEST((c.keys[0].state == key::ours));
+    c.missing(1, at(1020ms));
+    BOOST_TEST(c.keys.valid_until() == ends(300ms)); // of nodes 0 and 2
+
+    claim late = granted_by_all(3);
+    late.missing(0, at(990ms));
+    late.set_again(0, at(991ms), at(992ms));
+    BOOST_TEST((late.keys[0].state == key::repaired));
+    BOOST_TEST(!late.keys.has_majority(at(992ms)));
+
+    claim taken = granted_by_all(3);
+    taken.renewed(1, at(300ms), at(300ms));
+    taken.renewed(2, at(300ms), at(300ms));
+    taken.missing(0, at(990ms));
+    taken.taken_away = true;
+    taken.set_again(0, at(1000ms), at(1010ms));
+    BOOST_TEST((taken.keys[0].state == key::repaired));
 }
 
 // In fenced mode a node is `ours` while it counts. With our key alone it may have to be deleted
@@ -277,8 +311,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
     BOOST_TEST(late.keys.valid_until() == ends(300ms));
 }
 
-// A second grant of a node changes nothing. If the node lost our key in between, it never counts
-// again.
+// A second grant of a node changes nothing. If the node lost our key in between, it does not count.
 BOOST_AUTO_TEST_CASE(the_first_grant_counts)
 {
     claim c = fenced_claim_over(1);
@@ -289,7 +322,7 @@ BOOST_AUTO_TEST_CASE(the_first_grant_counts)
     grant(c, 0, at(300ms));
     BOOST_TEST((c.keys[0].state == key::ours));
     BOOST_TEST(c.keys.valid_until() == ends(0ms));
-    c.missing(0);
+    c.missing(0, at(350ms));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
     c.sent(0, at(400ms));
     grant(c, 0, at(400ms));
@@ -305,7 +338,7 @@ BOOST_AUTO_TEST_CASE(a_key_that_was_lost_before_the_ballot_never_counts)
     claim c = fenced_claim_over(1);
     ask(c, 0, at(0ms));
     grant(c, 0, at(0ms));
-    c.missing(0);
+    c.missing(0, at(350ms));
     BOOST_TEST(!c.round.has_key(0));
     BOOST_TEST((c.round.votes().of(0) == vote::refused));
     c.sent(0, at(400ms)); // a confirmation

@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_renewal_finds_and_repairs_a_lost_key, round_fixture)
     std::size_t reports = 0;
     handle = [&](std::size_t node, const request& r, reply answer) {
         if (r.kind == request_kind::repair)
-            kept.on_repaired(node, r.reference, vote_of(answer));
+            kept.on_repaired(node, r, vote_of(answer), now);
         else
             reports += kept.on_renewed(node, r, answer, now).size();
     };

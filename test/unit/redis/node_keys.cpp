@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(only_some_renewals_prove_a_grant)
     BOOST_TEST((keys[0].state == key::asked));
     keys.renewed(0, at(1300ms), true);
     BOOST_TEST((keys[0].state == key::ours));
-    keys.missing(0);
+    keys.missing(0, at(100ms));
     keys.sent(0, at(1400ms));
     keys.renewed(0, at(1400ms), true);
     BOOST_TEST((keys[0].state == key::asked));
@@ -130,10 +130,10 @@ BOOST_AUTO_TEST_CASE(a_key_missing_before_its_node_was_asked_again)
 {
     node_keys keys = ours_on(3);
     keys.sent(2, at(ttl + 10ms));
-    keys.missing(2);
+    keys.missing(2, at(100ms));
     BOOST_TEST(keys.may_hold(2));
     keys.answered(2);
-    keys.missing(2);
+    keys.missing(2, at(100ms));
     BOOST_TEST(!keys.may_hold(2));
 }
 

@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(spare_nodes_get_a_new_ballot_with_the_renewal)
     for (std::size_t i = 0; i < 3; ++i)
         BOOST_TEST(requests(i) == "renew");
     BOOST_TEST(requests(3) == "renew, ballot 800");
-    BOOST_TEST(requests(4) == "set x"); // repaired without a ballot: it never counts
+    BOOST_TEST(requests(4) == "set x"); // without a ballot: it has to grant the key first
     for (std::size_t i = 0; i < 4; ++i)
         renewed(i, 1);
     refuse(3);
@@ -94,11 +94,14 @@ BOOST_AUTO_TEST_CASE(spare_nodes_get_a_new_ballot_with_the_renewal)
     pass(100ms);
     renew(id);
     BOOST_TEST(requests(3) == "renew, ballot 1600");
+    BOOST_TEST(requests(4) == "renew, ballot 1600");
     renewed(3, 1);
     accept(3);
+    renewed(4, 1);
+    accept(4);
     for (std::size_t i = 0; i < 3; ++i)
-        renewed(i, i == 0 ? 0 : 1);
-    BOOST_TEST(events() == "7 valid for 988"); // by 1, 2 and 3
+        renewed(i, i == 2 ? 1 : 0);
+    BOOST_TEST(events() == "7 valid for 988"); // by 2, 3 and 4
     BOOST_TEST(core->transfer(id, 8).value() == first_token + 1);
 
     pass(100ms);
@@ -178,6 +181,130 @@ BOOST_AUTO_TEST_CASE(a_repair_needs_no_ballot)
     renewed(1, 0);
     renewed(2, 0);
     BOOST_TEST(events() == "7 lost");
+}
+
+// Nodes 0 to 3 keep the lease. 4 has it as well, and is to lose it.
+struct lease_with_a_spare : fenced_lease {
+    lease_with_a_spare()
+    {
+        grant(3);
+        grant(4);
+        events();
+    }
+
+    // Its nodes answer renewals for a second, which is longer than a key lasts.
+    void keep_for_a_second(bool node_4_too)
+    {
+        for (int i = 0; i < 4; ++i) {
+            pass(250ms);
+            renew_at(node_4_too ? "11111" : "1111");
+        }
+    }
+    // A node is connected again, which has registers; those that it had, or new ones.
+    void come_back(std::int64_t quarantine)
+    {
+        disconnect(4);
+        pass(100ms);
+        opened(4, quarantine);
+        answer(4, "record", "_\r\n");
+    }
+    // The next renewal, and the requests to node 4.
+    std::string renewal()
+    {
+        renew(id);
+        for (std::size_t i = 0; i < 4; ++i)
+            renewed(i, 1);
+        return requests(4);
+    }
+    // The lease lives on nodes 2 to 4.
+    void lose_0_and_1()
+    {
+        events();
+        pass(100ms);
+        renew_at("00111");
+        BOOST_TEST(events() == "7 valid for 988");
+    }
+};
+
+// Where a key ran out while its node was away, the node counts again when it has granted the key
+// and has then accepted a larger ballot.
+BOOST_FIXTURE_TEST_CASE(a_node_whose_key_ran_out_needs_a_larger_ballot, lease_with_a_spare)
+{
+    nodes[4].accepts = false;
+    disconnect(4);
+    keep_for_a_second(false);
+    nodes[4].accepts = true;
+    pass(500ms);
+    opened(4);
+    answer(4, "record", "_\r\n");
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 0);
+    BOOST_TEST(renewal() == "set x");
+    key(4);
+    const std::string with_ballot = renewal();
+    BOOST_TEST(with_ballot.starts_with("renew, ballot 1"));
+    renewed(4, 1);
+    accept(4);
+    lose_0_and_1();
+}
+
+// A node that forgot the key counts as well, but not before its key would have ended.
+BOOST_FIXTURE_TEST_CASE(a_node_that_forgot_the_key_needs_a_larger_ballot_later, lease_with_a_spare)
+{
+    pass(100ms);
+    renew_at("11110");
+    BOOST_TEST(renewal() == "set x");
+    key(4);
+    pass(880ms);
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 1);
+    pass(10ms);
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 1);
+    BOOST_TEST(renewal().starts_with("renew, ballot"));
+    renewed(4, 1);
+    accept(4);
+    lose_0_and_1();
+}
+
+// Not while the node is in quarantine: it may have forgotten other ballots.
+BOOST_FIXTURE_TEST_CASE(a_node_in_quarantine_is_sent_no_ballot_for_a_lease, lease_with_a_spare)
+{
+    come_back(3000);
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 0);
+    BOOST_TEST(renewal() == "set x");
+    key(4);
+    keep_for_a_second(true);
+    keep_for_a_second(true);
+    pass(950ms);
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 1);
+    pass(60ms);
+    BOOST_TEST(renewal().starts_with("renew, ballot"));
+    renewed(4, 1);
+    refuse(4); // it is asked again with the next renewal
+    BOOST_TEST(renewal().starts_with("renew, ballot"));
+    renewed(4, 1);
+    accept(4);
+    lose_0_and_1();
+}
+
+// The connection of a node is broken when its ballot is due. It is sent later.
+BOOST_FIXTURE_TEST_CASE(a_ballot_for_a_lease_waits_for_its_node, fenced_lease)
+{
+    key(3);
+    refuse(3);
+    taken(4);
+    pass(100ms);
+    renew_at("111");
+    BOOST_TEST(requests(3) == "renew, ballot 800");
+    disconnect(3);
+    pass(100ms);
+    opened(3);
+    answer(3, "record", "_\r\n");
+    renew_at("111");
+    BOOST_TEST(requests(3) == "renew, ballot 1600");
 }
 
 // Each holder in the process has its own token, until those of the ballot are used up.

@@ -1,4 +1,4 @@
-// Renewal, repair and loss of leases of the redlock core, over model nodes.
+// Renewal of leases of the redlock core, over model nodes.
 #include "redis/redlock_core.hpp"
 
 #include "support/model_cluster.hpp"
@@ -133,99 +133,6 @@ BOOST_AUTO_TEST_CASE(silence_does_not_change_a_lease)
     c.nodes[1].silent = false;
     c.run();
     BOOST_TEST(c.events() == "7 valid for 888"); // from when it was asked
-}
-
-// A minority that has lost the key is given it again, which excludes other clients; the lease goes
-// on.
-BOOST_AUTO_TEST_CASE(a_minority_is_repaired)
-{
-    model_cluster c(3);
-    c.run();
-    const auto id = c.acquire(7);
-    c.nodes[0].forget_keys();
-    c.pass(300ms);
-    c.renew(id);
-    BOOST_TEST(c.events() == "7 valid for 988");
-    BOOST_TEST(c.holders() == 2u);
-    c.pass(300ms);
-    c.renew(id);
-    BOOST_TEST(c.holders() == 3u);
-    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A");
-    BOOST_TEST(c.events() == "7 valid for 988");
-}
-
-// A node that refuses a repair may hold our own first SET, which arrived late over an old
-// connection. It is renewed before it is sent a SET again. Found by the simulator: 6067.
-BOOST_AUTO_TEST_CASE(a_node_that_refuses_a_repair_is_renewed_first)
-{
-    model_cluster c(3);
-    c.run();
-    const auto id = c.acquire(7);
-    c.nodes[0].forget_keys();
-    c.pass(100ms);
-    c.renew(id);
-    c.nodes[0].command({"SET", "A", std::string(32, 'x'), "PX", "900"}, c.now);
-    c.pass(100ms);
-    c.renew(id);
-    c.pass(100ms);
-    c.renew(id);
-    BOOST_TEST(c.nodes[0].commands() == "RENEW A, SET A, RENEW A");
-    BOOST_TEST(c.holders() == 3u);
-}
-
-// A repaired node proves nothing about the time before: it does not replace another node that is
-// lost.
-BOOST_AUTO_TEST_CASE(a_repaired_node_does_not_count)
-{
-    model_cluster c(3);
-    c.run();
-    const auto id = c.acquire(7);
-    c.nodes[0].forget_keys();
-    for (int i = 0; i < 3; ++i) { // missing, repaired, renewed
-        c.pass(200ms);
-        c.renew(id);
-    }
-    BOOST_TEST(c.holders() == 3u);
-    c.events();
-    c.nodes[1].forget_keys();
-    c.pass(200ms);
-    c.renew(id);
-    BOOST_TEST(c.events().starts_with("7 lost"));
-}
-
-// When a majority has lost the key, the lease is lost at once, and the remaining keys are deleted.
-BOOST_AUTO_TEST_CASE(a_majority_loses_the_key)
-{
-    model_cluster c(3);
-    c.run();
-    const auto id = c.acquire(7);
-    c.nodes[0].forget_keys();
-    c.occupy(1);
-    c.renew(id);
-    BOOST_TEST(c.events().starts_with("7 lost"));
-    BOOST_TEST(c.keys_left); // at the third node
-    c.core->release(id, c.now);
-    c.run();
-    BOOST_TEST(c.events() == "7 expired");
-    BOOST_TEST(c.holders() == 0u);
-    BOOST_TEST(c.nodes[1].owner("A", c.now) == "another");
-}
-
-// Without a majority no key is repaired: a renewal never makes a lease.
-BOOST_AUTO_TEST_CASE(nothing_is_repaired_without_a_majority)
-{
-    model_cluster c(3);
-    c.run();
-    const auto id = c.acquire(7);
-    for (model_node& n : c.nodes)
-        n.forget_keys();
-    c.renew(id);
-    BOOST_TEST(c.events().ends_with("7 lost"));
-    BOOST_TEST(!c.keys_left);
-    c.renew(id);
-    BOOST_TEST(c.holders() == 0u);
-    for (model_node& n : c.nodes)
-        BOOST_TEST(n.commands() == "RENEW A");
 }
 
 // A lease survives a broken connection to a node, and is renewed there when the node is back.
