@@ -170,6 +170,21 @@ BOOST_AUTO_TEST_CASE(a_key_that_is_set_again_with_an_answer_of_the_wrong_type)
     BOOST_TEST(events() == "8 released");
 }
 
+// The key may not count yet. For the next holder it would.
+BOOST_AUTO_TEST_CASE(a_key_that_is_set_again)
+{
+    const auto id = get_turn();
+    for (int i = 0; i < 2; ++i) { // found missing, and set again
+        reply(c, i == 0 ? std::vector<std::string>{"DEL", lock} : std::vector<std::string>{"PING"});
+        renew(id);
+        run();
+    }
+    BOOST_TEST(owners() == "yyy");
+    events();
+    BOOST_TEST(!gives(id));
+    BOOST_TEST(events() == "8 released");
+}
+
 // It may be the answer to another request, and the node may have given the lease to another client:
 // its keys are not deleted.
 BOOST_DATA_TEST_CASE_F(refusal_fixture, a_baton_with_an_answer_that_is_none,

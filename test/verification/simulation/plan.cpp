@@ -151,6 +151,39 @@ void theme_of_rolling_outages(plan& p, dice& chance)
     p.longest_fault = p.terms.ttl * 2;
 }
 
+// A lease is renewed for a long time, while all nodes restart one after the other. Each is away for
+// some time, and has the time to join the lease again. With several processes, some leases have
+// only a bare majority.
+void theme_of_rolling_restarts(plan& p, dice& chance)
+{
+    p.nodes = chance.chance(0.8) ? 3 : 5;
+    if (chance.chance(0.7))
+        p.processes = 1;
+    p.client_ppm.resize(p.processes, 0);
+    p.terms.renews = true;
+    p.terms.max_hold = forever;
+    p.users_do = {.asks_once = chance.fraction(), .obstinate = chance.fraction()};
+    p.users_do.shortest_hold = p.terms.ttl * 5;
+    p.users_do.longest_hold = p.terms.ttl * 50;
+    p.users_do.longest_pause = p.terms.ttl / 10;
+    p.faults = {chance.chance(0.5) ? fault::node_crashed : fault::node_forgot};
+    p.in_turn = true;
+    p.shortest_fault = p.terms.ttl / 10;
+    p.longest_fault = p.terms.ttl * 2;
+    p.given.majority_is_well = p.processes == 1;
+}
+
+// The times of that: a node is connected again after at most about 3 s. It may have forgotten the
+// key shortly before the next renewal, and then counts again after a ttl.
+void time_restarts(plan& p)
+{
+    const nanoseconds away =
+        std::max<nanoseconds>(p.longest_fault, p.longest_ttl * 102 / 100 + 10ms);
+    p.between_faults =
+        away + 3s + p.longest_ttl * 2 + (p.fence ? p.fence->pause() * 2 : nanoseconds(0));
+    p.storm = p.between_faults * (static_cast<std::int64_t>(p.nodes) + 1);
+}
+
 // Whole clients lose the connection to all nodes, or stand still, and come back.
 void theme_of_lost_touch(plan& p, dice& chance)
 {
@@ -188,7 +221,8 @@ void choose_theme(plan& p, dice& chance, bool contended)
 {
     constexpr std::array themes{theme_of_chance, theme_of_chance, theme_of_chance, theme_of_chance,
         theme_of_cuts, theme_of_the_last_moment, theme_of_the_last_moment, theme_of_rolling_outages,
-        theme_of_lost_touch, theme_of_lost_touch, theme_of_crowds, theme_of_crowds};
+        theme_of_rolling_restarts, theme_of_lost_touch, theme_of_lost_touch, theme_of_crowds,
+        theme_of_crowds};
     p.faulty_nodes = 0;
     const auto theme = themes[chance.below(themes.size())];
     (contended ? theme_of_crowds : theme)(p, chance);
@@ -309,6 +343,8 @@ plan make_plan(dice& chance, const wishes& w)
     p.storm = std::min<nanoseconds>(p.terms.ttl * 20, 60s);
     if (w.fenced)
         fence(p, chance);
+    if (p.in_turn)
+        time_restarts(p);
     if (w.lingering)
         let_linger(p, chance);
     if (w.resting)

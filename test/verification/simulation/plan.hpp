@@ -82,7 +82,8 @@ struct plan {
 
     std::vector<fault> faults; // that can happen; none in some worlds
     nanoseconds between_faults{}, shortest_fault{}, longest_fault{};
-    bool queue = true;                           // the nodes keep queues of waiters
+    bool in_turn = false; // one node after the other has a fault, each time after `between_faults`
+    bool queue = true;    // the nodes keep queues of waiters
     double lost_pushes = 0, repeated_pushes = 0; // probabilities
     std::size_t faulty_nodes = 0;                // the first nodes have faults, this many
     nanoseconds storm{};                         // how long faults happen

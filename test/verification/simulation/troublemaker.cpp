@@ -28,7 +28,10 @@ void troublemaker::begin()
 
 void troublemaker::plan_next()
 {
-    world_.time.after(world_.chance.between(0ns, world_.settings.between_faults * 2), [this] {
+    const nanoseconds usual = world_.settings.between_faults;
+    const nanoseconds pause =
+        world_.settings.in_turn ? usual : world_.chance.between(0ns, usual * 2);
+    world_.time.after(pause, [this] {
         if (over_)
             return;
         strike();
@@ -115,7 +118,10 @@ void troublemaker::strike_node(fault f)
 {
     if (world_.settings.faulty_nodes == 0)
         return;
-    server& node = *servers_[world_.chance.below(world_.settings.faulty_nodes)];
+    const std::size_t chosen = world_.settings.in_turn
+                                   ? struck_++ % world_.settings.faulty_nodes
+                                   : world_.chance.below(world_.settings.faulty_nodes);
+    server& node = *servers_[chosen];
     if (!node.up() || node.frozen())
         return;
     ++counts_[static_cast<std::size_t>(f)];

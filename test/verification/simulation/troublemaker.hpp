@@ -42,6 +42,7 @@ private:
     std::vector<std::unique_ptr<server>>& servers_;
     std::vector<std::unique_ptr<process>>& processes_;
     std::function<void(process&)> on_started_;
+    std::size_t struck_ = 0; // faults of nodes in turn
     bool over_ = false;
     counts counts_{};
 };
