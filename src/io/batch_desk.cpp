@@ -200,7 +200,7 @@ private:
         }
         // Handlers are destroyed here, and with them coroutines and their batchers.
     }
-    void leave_to_parent() noexcept override {} // its lock fails then
+    void leave_to_parent() noexcept override {} // its operations with the lock end then
 
     request_pointer& at(core::slot_id id) { return requests_[core::slot_index(id)]; }
 

@@ -7,9 +7,39 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace holdfast::io {
+
+namespace {
+
+constexpr std::array all_operation_kinds{operation_kind::acquire, operation_kind::lost,
+    operation_kind::extend, operation_kind::release, operation_kind::drain, operation_kind::close,
+    operation_kind::inspect, operation_kind::list, operation_kind::force_release};
+
+// How operations that are under way end in a child process.
+error_code reason_in_child(operation_kind kind)
+{
+    switch (kind) {
+    case operation_kind::acquire:
+    case operation_kind::inspect:
+    case operation_kind::list:
+    case operation_kind::force_release:
+        break;
+    case operation_kind::lost:
+        return make_error_code(errc::lease_lost); // work under the lease is stopped
+    case operation_kind::extend:
+    case operation_kind::release:
+        return make_error_code(errc::not_held);
+    case operation_kind::drain:
+    case operation_kind::close:
+        return {}; // there is nothing to wait for
+    }
+    return make_error_code(errc::closed);
+}
+
+} // namespace
 
 std::shared_ptr<engine> engine::make(
     asio::any_io_executor executor, const backend& store, const locker_options& options)
@@ -42,6 +72,11 @@ void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
     if (state_ != state::left_to_parent)
         return;
     op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
+    deliver_later(std::move(op));
+}
+
+void engine::deliver_later(std::unique_ptr<operation> op)
+{
     asio::post(executor_, [op = std::move(op)]() mutable { deliver(std::move(op)); });
 }
 
@@ -263,6 +298,7 @@ void engine::cancel(core::slot_id id, asio::cancellation_type type)
     performer_.after_call(now);
 }
 
+// Operations under way end. A lease that was granted and not delivered is the parent's as well.
 void engine::leave_to_parent() noexcept
 {
     performer::orphans orphans;
@@ -271,14 +307,22 @@ void engine::leave_to_parent() noexcept
         if (std::exchange(state_, state::left_to_parent) != state::running)
             return;
         performer_.leave_sockets();
+        for (const operation_kind kind : all_operation_kinds)
+            performer_.operations().finish_all(kind, reason_in_child(kind));
         orphans = performer_.abandon();
     }
-    // Handlers are destroyed here, and with them coroutines and their leases.
+    for (auto& each : orphans.operations) {
+        if (each->kind == operation_kind::acquire) {
+            static_cast<acquire_operation&>(*each).set_result(lease());
+            each->set_error(reason_in_child(each->kind));
+        }
+        deliver_later(std::move(each));
+    }
 }
 
 void engine::abandon() noexcept
 {
-    performer::orphans orphans; // destroyed without the mutex, as in leave_to_parent()
+    performer::orphans orphans; // handlers are destroyed without the mutex, and with them leases
     {
         const std::lock_guard lock(mutex_);
         is_registered_ = false;

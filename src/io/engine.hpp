@@ -119,6 +119,7 @@ private:
     void cancel(core::slot_id id, asio::cancellation_type type);
     template <class Operation>
     void refuse(std::unique_ptr<Operation>& op, errc reason);
+    void deliver_later(std::unique_ptr<operation> op);
 
     std::mutex mutex_;
     const asio::any_io_executor executor_;

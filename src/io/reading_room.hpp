@@ -88,7 +88,7 @@ private:
         return weak_from_this().lock();
     }
     void abandon() noexcept override;
-    void leave_to_parent() noexcept override {} // its locks fail then
+    void leave_to_parent() noexcept override {} // its operations with locks end then
 
     // Completes the operations that wait for the loss.
     void tell(const reader_hold& hold, errc why);

@@ -1,7 +1,6 @@
 // Rows 23 and 38: keys of other programs, and leases that are not held any more.
 #include "integration/acceptance/acceptance.hpp"
 #include "support/call.hpp"
-#include "support/fork.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -176,78 +175,6 @@ BOOST_AUTO_TEST_CASE(row_38_release_through_another_lease_object)
 {
     cluster c(3);
     play(c.store(), 2, [&](scene& s) { return use_other_objects(s, c); });
-}
-
-// Whatever the child does with its copy of the lease does not affect the parent.
-template <class Work>
-void hold_across_a_fork(Work work)
-{
-    cluster c(3);
-    scene s(c.store());
-    lease held;
-    run(s.io, [](scene& all, cluster& nodes, lease& to) -> task {
-        co_await connect_all(all.locker());
-        to = co_await all.lock(0, with_ttl(5s)).acquire();
-        const bool everywhere = co_await nodes.have_copies(all.resource, 3, 5s);
-        BOOST_TEST(everywhere);
-    }(s, c, held));
-    const bool succeeded = in_a_fork(s.io, [&] { return work(s.io, held); });
-    BOOST_TEST(succeeded);
-    BOOST_TEST(c.copies(s.resource) == 3u);
-    run(s.io, [](lease& ours) -> task {
-        co_await ours.extend();
-        const release_outcome outcome = co_await ours.release();
-        BOOST_TEST(outcome == release_outcome::released);
-    }(held));
-    BOOST_TEST(s.locker().stats().nodes[0].connects == 1u);
-    s.finish();
-}
-
-BOOST_AUTO_TEST_CASE(row_38_a_forked_child_drops_its_copy)
-{
-    hold_across_a_fork([](asio::io_context&, lease& copy) {
-        copy = lease();
-        return true;
-    });
-}
-
-BOOST_AUTO_TEST_CASE(row_38_a_forked_child_releases_its_copy)
-{
-    hold_across_a_fork([](asio::io_context& io, lease& copy) {
-        error_code told;
-        copy.release([&](error_code ec, release_outcome) { told = ec; });
-        io.restart();
-        while (!told && io.run_one_for(10s) != 0) {
-        }
-        return told == errc::not_held;
-    });
-}
-
-// Nothing of it is used afterwards, by the execution context for example.
-BOOST_AUTO_TEST_CASE(row_38_a_forked_child_destroys_everything)
-{
-    cluster c(3);
-    auto s = std::make_unique<scene>(c.store());
-    lease held;
-    run(s->io, [](scene& all, lease& to) -> task {
-        co_await connect_all(all.locker());
-        to = co_await all.lock(0, with_ttl(5s)).acquire();
-    }(*s, held));
-    const bool succeeded = in_a_fork(s->io, [&] {
-        s->io.notify_fork(asio::io_context::fork_prepare);
-        s->io.notify_fork(asio::io_context::fork_child); // as in a child of the child
-        held = lease();
-        s->io.restart();
-        s->io.poll(); // no handler is left that keeps anything alive
-        s.reset();
-        return true;
-    });
-    BOOST_TEST(succeeded);
-    BOOST_TEST(held.held());
-    run(s->io, [](lease& ours) -> task {
-        co_await ours.release();
-    }(held));
-    s->finish();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

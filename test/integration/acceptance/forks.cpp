@@ -1,0 +1,187 @@
+// Row 38: leases and operations in a child process that was forked.
+#include "integration/acceptance/acceptance.hpp"
+#include "support/call.hpp"
+#include "support/fork.hpp"
+
+#include <holdfast/batch.hpp>
+#include <holdfast/election.hpp>
+#include <holdfast/read_write_lock.hpp>
+#include <holdfast/semaphore.hpp>
+
+#include <iostream>
+#include <span>
+
+namespace holdfast::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(acceptance_forks)
+
+// Whatever the child does with its copy of the lease does not affect the parent.
+template <class Work>
+void hold_across_a_fork(Work work)
+{
+    cluster c(3);
+    scene s(c.store());
+    lease held;
+    run(s.io, [](scene& all, cluster& nodes, lease& to) -> task {
+        co_await connect_all(all.locker());
+        to = co_await all.lock(0, with_ttl(5s)).acquire();
+        const bool everywhere = co_await nodes.have_copies(all.resource, 3, 5s);
+        BOOST_TEST(everywhere);
+    }(s, c, held));
+    const bool succeeded = in_a_fork(s.io, [&] { return work(s.io, held); });
+    BOOST_TEST(succeeded);
+    BOOST_TEST(c.copies(s.resource) == 3u);
+    run(s.io, [](lease& ours) -> task {
+        co_await ours.extend();
+        const release_outcome outcome = co_await ours.release();
+        BOOST_TEST(outcome == release_outcome::released);
+    }(held));
+    BOOST_TEST(s.locker().stats().nodes[0].connects == 1u);
+    s.finish();
+}
+
+BOOST_AUTO_TEST_CASE(row_38_a_forked_child_drops_its_copy)
+{
+    hold_across_a_fork([](asio::io_context&, lease& copy) {
+        copy = lease();
+        return true;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(row_38_a_forked_child_releases_its_copy)
+{
+    hold_across_a_fork([](asio::io_context& io, lease& copy) {
+        error_code told;
+        copy.release([&](error_code ec, release_outcome) { told = ec; });
+        io.restart();
+        while (!told && io.run_one_for(10s) != 0) {
+        }
+        return told == errc::not_held;
+    });
+}
+
+// Nothing of it is used afterwards, by the execution context for example.
+BOOST_AUTO_TEST_CASE(row_38_a_forked_child_destroys_everything)
+{
+    cluster c(3);
+    auto s = std::make_unique<scene>(c.store());
+    lease held;
+    run(s->io, [](scene& all, lease& to) -> task {
+        co_await connect_all(all.locker());
+        to = co_await all.lock(0, with_ttl(5s)).acquire();
+    }(*s, held));
+    const bool succeeded = in_a_fork(s->io, [&] {
+        s->io.notify_fork(asio::io_context::fork_prepare);
+        s->io.notify_fork(asio::io_context::fork_child); // as in a child of the child
+        held = lease();
+        s->io.restart();
+        s->io.poll(); // no handler is left that keeps anything alive
+        s.reset();
+        return true;
+    });
+    BOOST_TEST(succeeded);
+    BOOST_TEST(held.held());
+    run(s->io, [](lease& ours) -> task {
+        co_await ours.release();
+    }(held));
+    s->finish();
+}
+
+// Operations of all kinds. Others hold what they wait for.
+struct pending_operations {
+    explicit pending_operations(scene& s)
+        : permit(s.locker(0), s.resource + ":permit", 1),
+          pages(s.locker(0), s.resource + ":pages"),
+          book(s.locker(0), s.resource + ":book"),
+          office(s.locker(0), s.resource + ":office"),
+          requests(s.lock(0), [](lease&, std::span<int>) -> task { co_return; })
+    {}
+
+    // Until they wait, and what is held is held.
+    task begin(scene& s)
+    {
+        co_await connect_all(s.locker(0));
+        theirs.push_back(co_await s.lock(1).acquire());
+        theirs.push_back(co_await semaphore(s.locker(1), permit.name(), 1).acquire());
+        theirs.push_back(co_await read_write_lock(s.locker(1), pages.name()).acquire());
+        ours = co_await lock(s.locker(0), s.resource + ":ours").acquire();
+        reading = co_await book.acquire_shared();
+
+        s.lock(0).acquire(forever, waits.token());
+        requests.submit(1, submits.token());
+        permit.acquire(forever, asks.token());
+        pages.acquire_shared(forever, reads.token());
+        pages.acquire(forever, writes.token());
+        ours.lost(watches.token());
+        reading.lost(watches_shared.token());
+        const auto work = [this](lease&) -> task {
+            ++at_work;
+            co_await pause(1h);
+        };
+        lock(s.locker(0), s.resource + ":held").hold(work, holds.token());
+        office.run(work, leads.token());
+        co_await becomes_true([&] { return at_work == 2; });
+    }
+
+    semaphore permit;
+    read_write_lock pages, book;
+    election office;
+    batcher<int> requests;
+    std::vector<lease> theirs;
+    lease ours;
+    shared_lease reading;
+    int at_work = 0;
+    call<lease> waits, asks, writes;
+    call<shared_lease> reads;
+    call<> submits, watches, watches_shared, holds, leads;
+    call<lock_list> lists;
+};
+
+// Every operation ends once, in the child as well. Work under a lease is stopped there.
+BOOST_AUTO_TEST_CASE(row_38_pending_operations_end_in_a_forked_child)
+{
+    cluster c(3);
+    scene s(c.store(), 2);
+    pending_operations all(s);
+    run(s.io, all.begin(s));
+    s.locker(0).list("no such", all.lists.token());
+    const bool succeeded = in_a_fork(s.io, [&] {
+        s.io.restart();
+        s.io.run_for(10s);
+        bool right = s.io.stopped();
+        const auto expect = [&](const char* what, const auto& op, errc why) {
+            if (op.completions() == 1 && op.error() == why)
+                return;
+            std::cerr << what << ": " << op.completions() << ", " << op.error().message() << '\n';
+            right = false;
+        };
+        expect("acquire", all.waits, errc::closed);
+        expect("submit", all.submits, errc::closed);
+        expect("permit", all.asks, errc::closed);
+        expect("acquire_shared", all.reads, errc::closed);
+        expect("writer", all.writes, errc::closed);
+        expect("lost", all.watches, errc::lease_lost);
+        expect("shared lost", all.watches_shared, errc::lease_lost);
+        expect("hold", all.holds, errc::lease_lost);
+        expect("election", all.leads, errc::closed);
+        expect("list", all.lists, errc::closed);
+        return right && !all.ours.held() && !all.reading.held();
+    });
+    BOOST_TEST(succeeded);
+    BOOST_TEST(!all.waits.done());
+    BOOST_TEST(!all.holds.done());
+    BOOST_TEST(all.ours.held());
+    all.theirs.clear();
+    run(s.io, [](pending_operations& each) -> task {
+        co_await becomes_true([&] { return each.waits.done() && each.asks.done(); });
+        BOOST_TEST(!each.waits.error(), each.waits.error().message());
+        BOOST_TEST(!each.asks.error(), each.asks.error().message());
+    }(all));
+    s.finish();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
+} // namespace holdfast::test
