@@ -30,13 +30,29 @@ connection::connection(
       session_settings_(settings_->session),
       owner_(owner),
       link_(settings_->connection, *this),
-      session_(session_settings_, texts_, owner)
+      session_(session_settings_, texts_, owner),
+      left_(settings_->connection.servers.size())
 {
     session_settings_.channel = channel_of(seed);
 }
 
+void connection::begin(std::size_t server)
+{
+    server_ = server;
+    link_.begin(server);
+}
+
+void connection::on_connected(int process, core::time_point)
+{
+    session_.begin(process, left_[server_]);
+}
+
+// A process is not forgotten when its end was asked for: that may not have been done. The next one
+// takes its place.
 void connection::end() noexcept
 {
+    if (const auto process = session_.at_work())
+        left_[server_] = process;
     session_.end();
     link_.close();
 }

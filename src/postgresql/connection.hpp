@@ -6,12 +6,14 @@
 #include "postgresql/statements.hpp"
 #include "sql/connection.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::postgresql_store {
 
@@ -28,7 +30,7 @@ public:
         std::shared_ptr<const settings> all, std::uint64_t seed, sql::connection_owner& owner);
 
     bool is_idle() const noexcept override { return link_.is_idle(); }
-    void begin(std::size_t server) override { link_.begin(server); }
+    void begin(std::size_t server) override;
     void end() noexcept override;
     void send(const sql::statement& what) override { session_.send(what); }
     void ask(const sql::question& what) override { session_.ask(what); }
@@ -37,7 +39,7 @@ public:
 
 private:
     // link_owner
-    void on_connected(int process, core::time_point) override { session_.begin(process); }
+    void on_connected(int process, core::time_point) override;
     void on_result(const sql::result& table) override { session_.on_result(table); }
     void on_error(std::string_view state, std::string text) override
     {
@@ -58,6 +60,9 @@ private:
     sql::connection_owner& owner_;
     link link_;
     session session_;
+    std::size_t server_ = 0;
+    // Of connections that were given up during a query, by server.
+    std::vector<std::optional<server_process>> left_;
 };
 
 } // namespace holdfast::postgresql_store

@@ -33,10 +33,11 @@ session::session(
       owner_(owner)
 {}
 
-void session::begin(int process)
+void session::begin(int process, const std::optional<server_process>& left)
 {
     end();
     process_ = process;
+    left_ = left;
     told_ = true;
     ask_facts();
 }
@@ -82,6 +83,12 @@ void session::ask(const sql::question& what)
                           .parameters = parameters_of(what)});
 }
 
+std::optional<server_process> session::at_work() const noexcept
+{
+    const bool works = step_ != step::none && step_ != step::ready && !query_;
+    return works && facts_ && !pooled_ ? std::optional(facts_->process) : std::nullopt;
+}
+
 std::optional<query> session::next_query(time_point now)
 {
     if (step_ == step::facts)
@@ -99,13 +106,14 @@ void session::on_result(const sql::result& table)
         reply_ = sql::reply_in(asked_about_, table);
         unreadable_ = !reply_;
     } else if (step_ == step::facts) {
-        unreadable_ = table.rows() != 1 || table.columns() != 6;
+        unreadable_ = table.rows() != 1 || table.columns() != 7;
         if (unreadable_)
             return;
         const auto is_true = [&table](std::size_t column) {
             return table.text(0, column) == "t";
         };
-        facts_ = facts{.process = sql::number_in(table.text(0, 0)).value_or(0),
+        facts_ = facts{.process = {.number = sql::number_in(table.text(0, 0)).value_or(0),
+                           .began = sql::number_in(table.text(0, 6)).value_or(0)},
             .clock = sql::number_in(table.text(0, 5)).value_or(0),
             .read_only = is_true(1),
             .asynchronous = is_true(2),
@@ -197,7 +205,7 @@ void session::end_with_error(time_point now)
 void session::judge_facts(time_point now)
 {
     const facts& found = *facts_;
-    pooled_ = found.process != process_;
+    pooled_ = found.process.number != process_;
     if (found.read_only)
         return fail(errc::misconfigured_node, "the server is read-only: a standby, perhaps", now);
     if (!found.has_table && settings_.create_table && !std::exchange(tried_to_create_, true))
@@ -232,6 +240,12 @@ void session::begin_settings(bool commit_synchronously)
                        "SET plan_cache_mode = force_generic_plan";
     if (commit_synchronously)
         text += "; SET synchronous_commit = on";
+    if (left_)
+        text += "; SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE pid = " +
+                std::to_string(left_->number) +
+                " AND usename = current_user AND "
+                "(extract(epoch FROM backend_start) * 1000000)::bigint = " +
+                std::to_string(left_->began);
     ask(step::settings, {.how = query::kind::plain, .text = std::move(text)});
 }
 

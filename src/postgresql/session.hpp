@@ -27,6 +27,11 @@ struct query {
     std::vector<std::string> parameters{};
 };
 
+// A process at the server, which serves one connection. Numbers of processes come again.
+struct server_process {
+    std::int64_t number = 0, began = 0; // in microseconds
+};
+
 struct session_settings {
     std::string table;
     std::string channel; // this locker listens there
@@ -42,8 +47,9 @@ public:
     // All of these outlive it.
     session(const session_settings& settings, const statements& texts, sql::session_owner& owner);
 
-    // Connected, to a process with this number, as the connection says.
-    void begin(int process);
+    // Connected, to a process with this number, as the connection says. `left`: the process of an
+    // earlier connection to this server, to be ended.
+    void begin(int process, const std::optional<server_process>& left);
     // The connection is gone.
     void end() noexcept;
 
@@ -52,6 +58,9 @@ public:
     // A statement is to be sent. Precondition: is_ready().
     void send(const sql::statement& what);
     void ask(const sql::question& what);
+    // The process that executes a query now, if that is known. Without its connection it may go on
+    // for ever: a commit waits for a standby.
+    std::optional<server_process> at_work() const noexcept;
     // Whether waiters of this connection are told about their turn.
     bool is_told() const noexcept { return told_; }
 
@@ -101,11 +110,13 @@ private:
 
     // What the greeting has found.
     struct facts {
-        std::int64_t process = 0, clock = 0;
+        server_process process;
+        std::int64_t clock = 0;
         bool read_only = false, asynchronous = false, has_table = false, has_key = false;
     };
     std::optional<facts> facts_;
     int process_ = 0;
+    std::optional<server_process> left_;
     core::time_point asked_{};
     bool pooled_ = false, heard_ = false, told_ = true, tried_to_create_ = false;
     std::string create_error_;

@@ -196,7 +196,9 @@ constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
         ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
         WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end'
             AND i.indisunique AND i.indimmediate AND i.indpred IS NULL),
-    {now})";
+    {now},
+    (SELECT (extract(epoch FROM backend_start) * 1000000)::bigint
+        FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()))";
 
 // Half of each page is left free, so that new versions of rows stay near.
 constexpr std::string_view create_text = R"(CREATE TABLE IF NOT EXISTS {t} (

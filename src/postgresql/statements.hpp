@@ -32,7 +32,7 @@ public:
 
     // Parameter: the table. Columns: the process at the server, whether it is read-only, whether
     // commits are asynchronous, whether there is the table, whether it has its unique constraint,
-    // the clock.
+    // the clock, when that process began.
     const std::string& facts() const noexcept { return facts_; }
     const std::string& create() const noexcept { return create_; }
 

@@ -2,6 +2,7 @@
 #include "integration/postgresql/store.hpp"
 
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace holdfast::test {
@@ -101,6 +102,39 @@ BOOST_AUTO_TEST_CASE(a_critical_section_is_passed_by_one_at_a_time_during_a_fail
     run(s.io, std::move(all));
     s.finish();
     BOOST_TEST(used_rows(both.standby) == "0");
+}
+
+// Commits wait for a standby that is gone, also when their connections have ended. The processes
+// that wait are ended: otherwise the server would soon accept no connections any more.
+BOOST_AUTO_TEST_CASE(commits_that_wait_for_a_lost_standby_do_not_use_up_the_connections)
+{
+    const postgres_server server;
+    const std::chrono::milliseconds short_time{200};
+    scene s(postgresql(server.where(), {.create_table = true,
+                                           .request_timeout = short_time,
+                                           .connect_timeout = short_time,
+                                           .reconnect_max = std::chrono::milliseconds(50)}));
+    const auto wait_for = [&](const std::string& standbys) {
+        server.run("ALTER SYSTEM SET synchronous_standby_names = '" + standbys + "'");
+        server.run("SELECT pg_reload_conf()");
+    };
+    const std::string processes = "SELECT count(*) FROM pg_stat_activity "
+                                  "WHERE application_name = 'holdfast'";
+    critical_section section;
+    run(s.io, section.pass(s.lock(0), 1));
+    wait_for("nobody");
+    run(s.io, [](scene& all) -> task {
+        const auto begun = steady::now();
+        for (int i = 0; steady::now() - begun < 3s; ++i) {
+            const lock each(all.locker(), all.resource + std::to_string(i)); // each writes a row
+            const auto [ec, none] = co_await each.try_acquire(no_throw);
+            BOOST_TEST(ec == errc::unreachable, ec.message());
+        }
+    }(s));
+    BOOST_TEST(std::stoi(server.run(processes)) <= 3);
+    wait_for("");
+    run(s.io, section.pass(s.lock(0), 1));
+    s.finish();
 }
 
 BOOST_AUTO_TEST_CASE(a_standby_alone_is_told)

@@ -52,12 +52,12 @@ struct conversation : sql::session_owner {
         const std::string& key = "t")
     {
         BOOST_TEST((next().how == query::kind::once));
-        s.on_result(table(6, {{process, read_only, asynchronous, there, key, "5000"}}));
+        s.on_result(table(7, {{process, read_only, asynchronous, there, key, "5000", "99"}}));
         end();
     }
     void greet(bool hears = true)
     {
-        s.begin(7);
+        s.begin(7, {});
         tell_facts();
         BOOST_TEST(next().text.find("lock_timeout") != std::string::npos);
         end();
@@ -117,6 +117,33 @@ BOOST_AUTO_TEST_CASE(a_server_is_greeted_and_statements_are_prepared_once)
     }
 }
 
+// It may wait for a standby, and would do so for ever.
+BOOST_AUTO_TEST_CASE(the_process_of_a_connection_that_was_given_up_is_ended)
+{
+    s.begin(7, {});
+    BOOST_TEST(!s.at_work().has_value());
+    tell_facts();
+    BOOST_TEST(!s.at_work().has_value()); // the next query was not sent
+    next();
+    BOOST_REQUIRE(s.at_work().has_value());
+    greet();
+    BOOST_TEST(!s.at_work().has_value());
+    s.send(renewal);
+    next();
+    const auto process = s.at_work();
+    BOOST_REQUIRE(process.has_value());
+    BOOST_TEST(process->number == 7);
+    BOOST_TEST(process->began == 99);
+
+    s.begin(7, process);
+    BOOST_TEST(!s.at_work().has_value());
+    tell_facts();
+    const query sets = next();
+    BOOST_TEST(sets.text.find("pg_terminate_backend") != std::string::npos);
+    BOOST_TEST(sets.text.find("pid = 7 ") != std::string::npos);
+    BOOST_TEST(sets.text.ends_with("= 99"));
+}
+
 BOOST_AUTO_TEST_CASE(without_notifications_nobody_is_told)
 {
     greet(false);
@@ -127,7 +154,7 @@ BOOST_AUTO_TEST_CASE(without_notifications_nobody_is_told)
 // Its connections have other process numbers than those of the server.
 BOOST_AUTO_TEST_CASE(behind_a_pooler_nothing_is_set_or_prepared)
 {
-    s.begin(8);
+    s.begin(8, {});
     tell_facts("7");
     BOOST_TEST((next().how == query::kind::once));
     s.on_result(table(8));
@@ -138,13 +165,14 @@ BOOST_AUTO_TEST_CASE(behind_a_pooler_nothing_is_set_or_prepared)
     const query executes = next();
     BOOST_TEST((executes.how == query::kind::once));
     BOOST_TEST(executes.text == texts.of(sql::action::renew, false));
+    BOOST_TEST(!s.at_work().has_value()); // its processes are the pooler's
 }
 
 BOOST_AUTO_TEST_CASE(servers_that_cannot_be_used_are_told)
 {
     const auto refusal = [this](auto... facts) {
         failed.reset();
-        s.begin(7);
+        s.begin(7, {});
         tell_facts(facts...);
         BOOST_REQUIRE(failed.has_value());
         BOOST_TEST((failed->reason == errc::misconfigured_node));
@@ -163,7 +191,7 @@ BOOST_AUTO_TEST_CASE(asynchronous_commits_are_made_synchronous_unless_allowed)
 {
     for (const bool allowed : {false, true}) {
         settings.allow_asynchronous_commit = allowed;
-        s.begin(7);
+        s.begin(7, {});
         tell_facts("7", "f", "t");
         BOOST_TEST((next().text.find("synchronous_commit = on") != std::string::npos) != allowed);
     }
@@ -174,7 +202,7 @@ BOOST_AUTO_TEST_CASE(the_table_is_made_on_request_once)
     settings.create_table = true;
     for (const bool works : {true, false}) {
         failed.reset();
-        s.begin(7);
+        s.begin(7, {});
         tell_facts("7", "f", "f", "f", "f");
         BOOST_TEST(next().text.starts_with("CREATE TABLE"));
         if (!works)
@@ -190,7 +218,7 @@ BOOST_AUTO_TEST_CASE(the_table_is_made_on_request_once)
 
 BOOST_AUTO_TEST_CASE(missing_rights_end_the_greeting)
 {
-    s.begin(7);
+    s.begin(7, {});
     tell_facts();
     next();
     end();
@@ -285,7 +313,7 @@ BOOST_AUTO_TEST_CASE(questions_are_not_prepared)
 // No limit is set there on how long a statement waits.
 BOOST_AUTO_TEST_CASE(behind_a_pooler_a_lock_is_taken_without_waiting)
 {
-    s.begin(8);
+    s.begin(8, {});
     tell_facts("7");
     next();
     s.on_result(table(8));
