@@ -18,6 +18,7 @@ struct rule {
 };
 
 constexpr unsigned tls_error = 2026;
+constexpr unsigned login_not_allowed = 5010;
 const std::string timed_out = "(" + std::to_string(ETIMEDOUT) + ")"; // in the library's words
 
 constexpr std::array rules{
@@ -55,6 +56,7 @@ constexpr std::array rules{
     rule{4151, errc::authentication_failed, remedy::reconnect},
     rule{2059, errc::authentication_failed, remedy::reconnect}, // the library lacks a way to log in
     rule{2061, errc::authentication_failed, remedy::reconnect},
+    rule{login_not_allowed, errc::authentication_failed, remedy::reconnect},
 
     rule{1040, errc::overloaded, remedy::reconnect}, // too many connections
     rule{1203, errc::overloaded, remedy::reconnect},
@@ -103,6 +105,9 @@ sql::failure connection_failure_of(unsigned number, std::string text)
     found.what = remedy::reconnect;
     if (number == tls_error && found.text.find(timed_out) != std::string::npos)
         found.reason = errc::no_reply;
+    if (number == login_not_allowed) // the library's own text may show other parts of its memory
+        found.text = std::to_string(number) + ": the server demands a way to log in that is not "
+                                              "allowed without TLS, or not at all";
     return found;
 }
 

@@ -21,9 +21,11 @@ using core::time_point;
 
 namespace {
 
-// Ways to log in that send no password over a connection that is not encrypted.
-constexpr const char* ways_to_log_in =
-    "mysql_native_password,client_ed25519,caching_sha2_password,parsec";
+// Ways to log in that do not send the password. The others do, in some cases encrypted with a key
+// that the server has sent: anybody between could have sent it.
+constexpr const char* safe_ways_to_log_in = "mysql_native_password,client_ed25519,parsec";
+constexpr const char* ways_to_log_in_over_tls =
+    "mysql_native_password,client_ed25519,parsec,caching_sha2_password";
 constexpr const char* tls_versions = "TLSv1.2,TLSv1.3";
 constexpr unsigned long longest_answer = 16u << 20u;
 constexpr unsigned no_such_host = 2005, cannot_connect = 2002, cannot_connect_there = 2003;
@@ -41,6 +43,9 @@ bool bounds_handshake() noexcept
     ::mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
     return version >= 30402 || (version >= 30320 && version < 30400);
 }
+
+// A server that sends without end must not keep the thread.
+constexpr int most_reads = 100;
 
 bool is_readable(int handle) noexcept
 {
@@ -158,7 +163,8 @@ bool link::set_options(time_point now)
     set(MYSQL_OPT_PROTOCOL, &protocol);
     set(MYSQL_OPT_LOCAL_INFILE, &no); // a server may not ask for files
     set(MYSQL_OPT_MAX_ALLOWED_PACKET, &longest_answer);
-    set(MARIADB_OPT_RESTRICTED_AUTH, ways_to_log_in);
+    const bool in_clear = !settings_.encrypts && target().path.empty();
+    set(MARIADB_OPT_RESTRICTED_AUTH, in_clear ? safe_ways_to_log_in : ways_to_log_in_over_tls);
     done = ::mysql_options4(to, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                settings_.client_name.c_str()) == 0 &&
            done;
@@ -209,7 +215,9 @@ void link::ready(readiness what, time_point now)
     const int events = (includes(what, readiness::readable) ? MYSQL_WAIT_READ : 0) |
                        (includes(what, readiness::writable) ? MYSQL_WAIT_WRITE : 0);
     follow(go_on(events), now);
-    while (call_ != call::none && includes(wants_, readiness::readable) && is_readable(handle()))
+    for (int reads = 1; reads < most_reads && call_ != call::none &&
+                        includes(wants_, readiness::readable) && is_readable(handle());
+         ++reads)
         follow(go_on(MYSQL_WAIT_READ), now);
 }
 

@@ -45,6 +45,9 @@ using owned_result = std::unique_ptr<PGresult, clear>;
 
 void ignore(void*, const PGresult*) {}
 
+// A server that sends without end must not keep the thread.
+constexpr int most_reads = 100;
+
 bool is_readable(int handle) noexcept
 {
     pollfd one{.fd = handle, .events = POLLIN, .revents = 0};
@@ -194,13 +197,14 @@ void link::connect_further(time_point now)
 
 void link::read(time_point now)
 {
+    int reads = 0;
     do {
         if (now_ != state::connected)
             return;
         if (::PQconsumeInput(connection_.get()) != 1)
             return lose(now);
         take_results(now);
-    } while (is_readable(handle()));
+    } while (++reads < most_reads && is_readable(handle()));
 }
 
 // First the results, then the notifications: libpq finds those behind a result only then, and they

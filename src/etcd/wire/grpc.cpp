@@ -227,7 +227,10 @@ bool grpc_calls::receive(std::string_view bytes)
     const ssize_t taken = nghttp2_session_mem_recv(
         session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     check(static_cast<int>(taken));
-    collect_output(); // after an error of the server: a last message
+    // After an error of the server: a last message. But a server that reads nothing is not answered
+    // without end: nghttp2 limits the answers that wait in it.
+    if (out_.empty() || taken < 0)
+        collect_output();
     if (taken < 0 && trouble_.empty())
         trouble_ = std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(taken));
     else if (trouble_.empty() && nghttp2_session_want_read(session_) == 0)

@@ -2,6 +2,7 @@
 
 #include "etcd/wire/protobuf.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // The numbers of fields are those of etcd's rpc.proto and kv.proto.
@@ -9,10 +10,11 @@ namespace holdfast::etcd_store::wire {
 
 namespace {
 
-constexpr std::uint64_t ascending = 1, by_creation = 2; // of a list
-constexpr std::uint64_t equal = 0, creation = 1;        // of a comparison
-constexpr std::string_view no_puts{"\0", 1};            // a list of filters with NOPUT, which is 0
-constexpr std::string_view no_deletions{"\1", 1};       // the same with NODELETE, which is 1
+constexpr std::uint64_t ascending = 1, by_creation = 2;     // of a list
+constexpr std::uint64_t equal = 0, creation = 1;            // of a comparison
+constexpr std::int64_t longest_ttl_seconds = 1'000'000'000; // in nanoseconds, it fits
+constexpr std::string_view no_puts{"\0", 1};      // a list of filters with NOPUT, which is 0
+constexpr std::string_view no_deletions{"\1", 1}; // the same with NODELETE, which is 1
 
 std::uint64_t bits(std::int64_t value) noexcept
 {
@@ -291,7 +293,7 @@ std::optional<lease_reply> read_lease(std::string_view encoded)
         if (r.field() == 2)
             lease.id = r.integer();
         else if (r.field() == 3)
-            lease.ttl_seconds = r.integer();
+            lease.ttl_seconds = std::min(r.integer(), longest_ttl_seconds);
     }
     if (!r.good())
         return std::nullopt;

@@ -98,7 +98,8 @@ struct list_reply {
 };
 
 struct lease_reply {
-    std::int64_t id = 0, ttl_seconds = 0;
+    std::int64_t id = 0;
+    std::int64_t ttl_seconds = 0; // at most 10^9, whatever the server says
 };
 
 struct deletion {

@@ -99,10 +99,11 @@ BOOST_AUTO_TEST_CASE(an_address_in_the_certificate_is_verified)
     BOOST_TEST(!made.error, made.error.message() << "; " << made.nodes);
 }
 
-// A server that greets, says that it knows TLS, and says no more.
+// A server that greets and says that it knows TLS. If `demand` is not empty, it says that when a
+// client has answered. Then it says no more.
 class silent_server {
 public:
-    silent_server()
+    explicit silent_server(std::string demand = {}) : demand_(std::move(demand))
     {
         sockaddr_in where{};
         where.sin_family = AF_INET;
@@ -128,6 +129,8 @@ public:
 
     std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
     int greeted() const { return greeted_; }
+    // The bytes that clients have sent after the demand.
+    std::size_t heard() const { return heard_; }
 
 private:
     // In the end it hangs up, so that nobody waits for it for ever.
@@ -136,7 +139,9 @@ private:
         const auto end = steady::now() + 40s;
         while (!over_ && steady::now() < end) {
             pollfd one{.fd = listener_, .events = POLLIN, .revents = 0};
-            if (::poll(&one, 1, 50) <= 0)
+            const bool comes = ::poll(&one, 1, 50) > 0;
+            listen_to_all();
+            if (!comes)
                 continue;
             const int peer = ::accept(listener_, nullptr, nullptr);
             if (peer < 0)
@@ -148,6 +153,18 @@ private:
         for (const int each : peers_)
             ::shutdown(each, SHUT_RDWR);
     }
+    void listen_to_all()
+    {
+        for (std::size_t i = 0; i < peers_.size() && !demand_.empty(); ++i) {
+            char text[1000];
+            const auto n = ::recv(peers_[i], text, sizeof text, MSG_DONTWAIT);
+            answered_.resize(peers_.size());
+            if (n > 0 && !answered_[i])
+                answered_[i] = ::send(peers_[i], demand_.data(), demand_.size(), MSG_NOSIGNAL) > 0;
+            else if (n > 0)
+                heard_ += static_cast<std::size_t>(n);
+        }
+    }
     static std::string greeting()
     {
         std::string body = "\x0a";
@@ -155,7 +172,7 @@ private:
         body += std::string("\1\0\0\0", 4) + std::string(8, 'a') + '\0';
         body += std::string("\xff\xff", 2) + '\x08' + std::string("\2\0", 2);
         body += std::string("\x7f\0", 2) + '\x15' + std::string(10, '\0');
-        body += std::string(12, 'b') + '\0' + std::string("mysql_native_password\0", 22);
+        body += std::string(13, 'b') + '\0' + std::string("mysql_native_password\0", 22);
         return static_cast<char>(body.size()) + std::string(3, '\0') + body;
     }
 
@@ -163,7 +180,10 @@ private:
     int port_ = 0;
     std::atomic<bool> over_ = false;
     std::atomic<int> greeted_ = 0;
-    std::vector<int> peers_; // of the thread
+    const std::string demand_;
+    std::atomic<std::size_t> heard_ = 0;
+    std::vector<int> peers_;     // of the thread
+    std::vector<bool> answered_; // of the thread: the demand was sent
     std::thread greets_;
 };
 
@@ -188,6 +208,24 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still_blocks_for_no_longer_than_the_co
     BOOST_TEST(nodes.find("timed out") != std::string::npos, nodes);
     s.finish();
     BOOST_TEST((steady::now() - begin < 30s));
+}
+
+// That way to log in sends the password, encrypted with a key that the server has sent.
+BOOST_AUTO_TEST_CASE(a_server_that_demands_the_password_does_not_get_it_without_tls)
+{
+    const std::string way = std::string("\xfe") + std::string("caching_sha2_password\0", 22) +
+                            std::string(20, 'c') + '\0';
+    const silent_server server(static_cast<char>(way.size()) + std::string(2, '\0') + '\x02' + way);
+    mysql_options options;
+    options.hosts = {server.host()};
+    options.user = "app";
+    options.password = "secret";
+    options.database = "shop";
+    options.connect_timeout = 1s;
+    const auto made = try_with(mysql(options));
+    BOOST_TEST(made.error == errc::authentication_failed, made.error.message());
+    BOOST_TEST(made.nodes.find("not allowed without TLS") != std::string::npos, made.nodes);
+    BOOST_TEST(server.heard() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)

@@ -27,7 +27,7 @@ std::string frame(std::uint8_t type, std::uint8_t flags, stream_id id, std::stri
     return f += body;
 }
 
-constexpr std::uint8_t data = 0, headers = 1, reset = 3, settings = 4, goaway = 7;
+constexpr std::uint8_t data = 0, headers = 1, reset = 3, settings = 4, ping = 6, goaway = 7;
 constexpr std::uint8_t end_stream = 1, end_headers = 4;
 
 // A header that is in no table.
@@ -191,6 +191,22 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_http_end_the_connection)
     other.take_output();
     BOOST_TEST(!other.receive("-ERR unknown command 'PRI'\r\n"));
     BOOST_TEST(!other.trouble().empty());
+}
+
+// Its questions have to be answered. The answers must not use up the memory.
+BOOST_AUTO_TEST_CASE(a_server_that_asks_and_reads_no_answers_is_left)
+{
+    const std::string question = frame(ping, 0, 0, "12345678");
+    for (int i = 0; i < 5000; ++i) { // of a server that reads them
+        BOOST_REQUIRE(calls.receive(question));
+        BOOST_REQUIRE(calls.take_output().size() >= question.size());
+    }
+    int taken = 0;
+    while (taken < 5000 && calls.receive(question))
+        ++taken;
+    BOOST_TEST(taken >= 100);
+    BOOST_TEST(taken < 5000);
+    BOOST_TEST(calls.trouble().starts_with("HTTP/2: "));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_goes_away_is_told)

@@ -158,6 +158,10 @@ BOOST_AUTO_TEST_CASE(leases_and_logins_are_read)
     BOOST_TEST(granted->id == 1234);
     BOOST_TEST(granted->ttl_seconds == 10);
 
+    proto_writer endless; // it must fit into a duration
+    endless.number(3, INT64_MAX);
+    BOOST_TEST(wire::read_lease(endless.encoded()).value().ttl_seconds == 1'000'000'000);
+
     proto_writer login;
     login.text(2, "secret");
     BOOST_TEST(wire::read_auth_token(login.encoded()).value_or("") == "secret");
