@@ -20,7 +20,11 @@ constexpr unsigned most_refusals = 8;
 constexpr core::duration first_repeat_pause = 500us;
 
 // The first ballots of an attempt. The next ones, for spare nodes of a lease, come with renewals.
-constexpr unsigned most_ballots = 4, most_ballots_of_lease = 250;
+constexpr unsigned most_ballots = 4, most_ballots_of_lease = 60'000;
+
+// Between those for spare nodes: a tenth of the ttl, and so much more after each ten ballots. A
+// user may extend in a loop, and a register may be ahead of the clocks for hours.
+constexpr core::duration longer_after_ten = 100ms;
 
 } // namespace
 
@@ -307,18 +311,17 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
         if (!open)
             return false;
         --c->round.fence().registers_asked;
-        if (why != errc{})
+        if (why != errc{} && c->stage != claim_stage::held)
             exclude(*c, node, why);
         go_on(id, now);
         return true;
     }
     const dialect::ballot_reply b = dialect_.read_ballot(node, answer, open ? c : nullptr, now);
     if (open) {
+        c->round.ballots().record_answer(
+            node, r.ballot, b.why != errc{} ? ballot_answer::refused : b.said);
         if (b.why != errc{} && c->stage != claim_stage::held)
             exclude(*c, node, b.why);
-        else
-            c->round.ballots().record_answer(
-                node, r.ballot, b.why != errc{} ? ballot_answer::refused : b.said);
         if (c->stage == claim_stage::asking && b.said == ballot_answer::refused &&
             c->round.ballots().is_current(r.ballot)) {
             nodes_.send(node, dialect_.largest_ballot(*c),
@@ -359,8 +362,12 @@ void acquisition::ask_spares(claim_id id, time_point now)
         if (could_be_spare || round.is_due(i))
             (could_be_spare ? larger : due) |= is_fit(c, i, now);
     }
-    if (larger)
-        due |= round.number() < most_ballots_of_lease && dialect_.choose_ballot(c, now);
+    core::time_point& larger_at = c.round.fence().larger_at;
+    if (larger && now >= larger_at && round.number() < most_ballots_of_lease &&
+        dialect_.choose_ballot(c, now)) {
+        larger_at = now + c.params.ttl / 10 + round.number() / 10 * longer_after_ten;
+        due = true;
+    }
     if (due)
         go_on(id, now);
 }

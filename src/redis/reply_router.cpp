@@ -115,7 +115,7 @@ void reply_router::on_reply(std::size_t node, const request& r, reply answer, ti
     case request_kind::look:
         return on_probed(node, r.reference, answer);
     case request_kind::notice:
-        return parts_.probe.notices().on_reply(node, r.reference, answer);
+        return parts_.probe.notices().on_reply(node, r.reference, answer, now);
     case request_kind::track:
         parts_.probe.notices().on_tracked(node, r.reference, answer);
         [[fallthrough]];

@@ -59,10 +59,18 @@ void claim::not_confirmed(std::size_t node, errc why) noexcept
 void claim::renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept
 {
     note_end(now);
-    if (keys[node].state == key::repaired || keys[node].lost)
+    claim_node& n = keys[node];
+    const bool fenced = round.is_fenced();
+    // A key that should have run out may have been set by an old request, which was late. In
+    // between, the node may have forgotten it, and other clients may have had it.
+    if (fenced && n.state == key::ours && now >= n.until) {
+        missing(node, now);
+        n.state = key::repaired;
+    }
+    if (n.state == key::repaired || n.lost || (fenced && !round.has_key(node)))
         set_again(node, asked, now);
     else
-        keys.renewed(node, end_of(asked), !round.is_fenced());
+        keys.renewed(node, end_of(asked), !fenced);
 }
 
 void claim::set_again(std::size_t node, core::time_point asked, core::time_point now) noexcept
@@ -74,6 +82,7 @@ void claim::set_again(std::size_t node, core::time_point asked, core::time_point
     if (round.is_fenced()) {
         keys[node].state = key::asked;
         keys.stays_until(node, end_of(asked));
+        round.lose_key(node); // ballots that it has accepted before do not count
         round.record_key(node);
     } else {
         keys.granted(node, end_of(asked));

@@ -52,8 +52,9 @@ public:
     // A renewal that was queued at `asked` was confirmed.
     void renewed(std::size_t node, core::time_point asked, core::time_point now) noexcept;
     // A key that was missing is there again: a SET or a renewal that was queued at `asked` shows
-    // it. The node counts as a spare one, if the lease has had a majority without it all the time.
-    // In fenced mode, it has to accept a ballot first.
+    // it. The node counts as a spare one, if the lease has a majority without it. (That there was
+    // one all the time is the locker's matter: a lease that was over once is lost, see
+    // core::lease_keeper.) In fenced mode, it has to accept a ballot first.
     void set_again(std::size_t node, core::time_point asked, core::time_point now) noexcept;
 
     // Transfers it to another holder in this process. In fenced mode, returns the holder's token.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/time.hpp"
 #include "redis/quorum/ballot_round.hpp"
 #include "redis/quorum/majority.hpp"
 
@@ -31,6 +32,7 @@ struct fenced_claim {
     std::uint64_t passed = 0;                        // how often it was transferred
     std::uint64_t largest = 0;                       // of the ballots that registers have told of
     std::uint8_t registers_asked = 0;                // requests for them that are under way
+    core::time_point larger_at = core::long_ago;     // no larger ballot for spare nodes before
 };
 
 } // namespace holdfast::redis

@@ -65,10 +65,10 @@ struct request {
     std::uint64_t reference = 0; // the sender's
     std::uint32_t bytes = 0;     // of the command; the session's own
     request_kind kind{};
-    bool by_text = false;    // the script is sent in full, because the node had forgotten it
-    bool follows = false;    // another request of the same step, after the answer of the node
-    std::uint8_t ballot = 0; // which one of the claim it is; or was the last one
-    core::time_point sent{}; // when it was queued; later, when its last byte was sent
+    bool by_text : 1 = false; // the script is sent in full, because the node had forgotten it
+    bool follows : 1 = false; // another request of the same step, after the answer of the node
+    std::uint16_t ballot = 0; // which one of the claim it is; or was the last one
+    core::time_point sent{};  // when it was queued; later, when its last byte was sent
 };
 
 // The user of a session. `node` is the number that the session was given.

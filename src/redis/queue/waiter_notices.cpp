@@ -29,8 +29,29 @@ void waiter_notices::ask(claim_id id, time_point now)
     nodes_.send(
         node, calls_.has_queue(c), {.reference = id, .kind = request_kind::notice, .sent = now});
     const std::uint64_t queue = hash_of(calls_.queue_of(c));
-    set_[id] = {node, queue};
+    const auto [set, is_new] = set_.try_emplace(id);
+    const notice before = set->second;
+    set->second = {
+        .node = node, .queue = queue, .looks_at = before.looks_at, .looks = before.looks};
     by_queue_[queue] = id;
+    if (!is_new)
+        look_elsewhere(id, now);
+}
+
+// One request at a time: a silent node is not asked without end.
+void waiter_notices::look_elsewhere(claim_id id, time_point now)
+{
+    notice& n = set_.at(id);
+    for (std::size_t i = 0; i < nodes_.size() && !n.looks; ++i) {
+        n.looks_at = (n.looks_at + 1) % nodes_.size();
+        node_session& other = nodes_[n.looks_at];
+        if (n.looks_at == n.node || !nodes_.is_ready(n.looks_at) || !other.server().keeps_queue ||
+            other.congested(now))
+            continue;
+        nodes_.send(n.looks_at, calls_.has_queue(claims_[id]),
+            {.reference = id, .kind = request_kind::notice, .sent = now});
+        n.looks = true;
+    }
 }
 
 void waiter_notices::on_tracked(std::size_t node, claim_id id, reply answer)
@@ -40,13 +61,21 @@ void waiter_notices::on_tracked(std::size_t node, claim_id id, reply answer)
         found->second.untracked = answer.front().kind == resp::value_kind::error;
 }
 
-void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer)
+void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer, time_point now)
 {
     const auto found = set_.find(id);
-    if (found == set_.end() || found->second.node != node)
+    if (found == set_.end())
         return;
-    found->second.begun = true;
     const resp::value& v = answer.front();
+    if (found->second.node != node) {
+        found->second.looks = found->second.looks && found->second.looks_at != node;
+        if (v.kind == resp::value_kind::integer && v.integer != 0) {
+            end_tracking(id, now);
+            note(id);
+        }
+        return;
+    }
+    found->second.begun = true;
     if (v.kind == resp::value_kind::integer && v.integer != 0)
         note(id);
     else if (v.kind != resp::value_kind::integer || found->second.untracked)
@@ -79,7 +108,8 @@ void waiter_notices::on_push(std::size_t node, reply push)
 void waiter_notices::on_down(std::size_t node, time_point now)
 {
     std::vector<claim_id> lost;
-    for (const auto& [id, each] : set_) {
+    for (auto& [id, each] : set_) {
+        each.looks = each.looks && each.looks_at != node;
         if (each.node == node)
             lost.push_back(id);
     }

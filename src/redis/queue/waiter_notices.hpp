@@ -20,7 +20,8 @@ namespace holdfast::redis {
 // process has it there, and waits for the other nodes.
 //
 // A notice is a hint, and ends with the connection. A waiter at another node joins all queues
-// within a second.
+// within a second, but may not reach that node. So each time that it is asked again, it also looks
+// at one of the other nodes, in turn.
 class waiter_notices {
 public:
     waiter_notices(claim_table& claims, node_pool& nodes, common_calls& calls) noexcept
@@ -29,14 +30,14 @@ public:
           calls_(calls)
     {}
 
-    // Asks a node, again if it was asked before; later, if none can tell now.
+    // Asks a node, and another one if it was asked before; later, if none can tell now.
     void ask(core::claim_id id, core::time_point now);
     // Whether a node is to tell it, as far as this is known.
     bool is_set(core::claim_id id) const noexcept { return set_.contains(id); }
 
     // The answers to that; any push; a node has refused us the key of a claim.
     void on_tracked(std::size_t node, core::claim_id id, reply answer);
-    void on_reply(std::size_t node, core::claim_id id, reply answer);
+    void on_reply(std::size_t node, core::claim_id id, reply answer, core::time_point now);
     void on_push(std::size_t node, reply push);
     void on_refused(std::size_t node, core::claim_id id, core::time_point now);
     // Another node is asked, if there is one.
@@ -59,11 +60,14 @@ public:
 private:
     struct notice {
         std::size_t node = 0;
-        std::uint64_t queue = 0; // the hash of its name
-        bool untracked = false;  // the node has refused to track it
-        bool begun = false;      // the node has answered: a push before that is of an earlier time
+        std::uint64_t queue = 0;  // the hash of its name
+        bool untracked = false;   // the node has refused to track it
+        bool begun = false;       // the node has answered: a push before that is of an earlier time
+        std::size_t looks_at = 0; // the latest of the other nodes
+        bool looks = false;       // its answer is still to come
     };
 
+    void look_elsewhere(core::claim_id id, core::time_point now);
     void end_tracking(core::claim_id id, core::time_point now);
     void note(core::claim_id id);
     void end(core::claim_id id) noexcept;

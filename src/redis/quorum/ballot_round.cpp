@@ -13,7 +13,7 @@ ballot_round::ballot_round(std::size_t nodes, std::uint64_t ballot) noexcept
 
 bool ballot_round::counts(const node_state& n) const noexcept
 {
-    const std::uint8_t least = published_ != 0 ? published_number_ : number_;
+    const std::uint16_t least = published_ != 0 ? published_number_ : number_;
     return n.has_key && !n.excluded && n.state == ballot_state::accepted && n.number >= least;
 }
 
@@ -94,7 +94,7 @@ std::optional<std::size_t> ballot_round::next(std::size_t begin) const noexcept
 }
 
 // An answer to an earlier ballot, or to one that precedes a request for the key, proves nothing.
-void ballot_round::record_answer(std::size_t node, std::uint8_t number, ballot_answer a) noexcept
+void ballot_round::record_answer(std::size_t node, std::uint16_t number, ballot_answer a) noexcept
 {
     assert(node < size_);
     node_state& n = nodes_[node];
@@ -143,6 +143,21 @@ void ballot_round::give_up() noexcept
     given_up_ = true;
     for (std::size_t i = 0; i < size_; ++i)
         judge(i);
+}
+
+void ballot_round::publish() noexcept
+{
+    published_ = ballot_;
+    published_number_ = number_;
+    for (std::size_t i = 0; i < size_; ++i) {
+        node_state& n = nodes_[i];
+        if (!n.excluded)
+            continue;
+        n.excluded = false;
+        if (n.state != ballot_state::none)
+            n.state = ballot_state::refused;
+        judge(i);
+    }
 }
 
 bool ballot_round::could_be_spare(std::size_t node) const noexcept

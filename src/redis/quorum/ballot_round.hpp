@@ -67,7 +67,7 @@ public:
 
     // The current ballot, and its number among those of the attempt: 1, 2, …; 0 without one.
     std::uint64_t ballot() const noexcept { return ballot_; }
-    std::uint8_t number() const noexcept { return number_; }
+    std::uint16_t number() const noexcept { return number_; }
 
     // The current ballot is sent to the node, which has been asked for the key before.
     void send(std::size_t node) noexcept;
@@ -76,13 +76,13 @@ public:
     {
         return nodes_[node].state != ballot_state::none && nodes_[node].number == number_;
     }
-    bool is_current(std::uint8_t number) const noexcept { return number == number_; }
+    bool is_current(std::uint16_t number) const noexcept { return number == number_; }
     // Whether the node holds our key and has to be sent the current ballot; the first such node
     // from `begin` on.
     bool is_due(std::size_t node) const noexcept { return is_due(nodes_[node]); }
     std::optional<std::size_t> next(std::size_t begin = 0) const noexcept;
     // The answer to the ballot with that number, however late.
-    void record_answer(std::size_t node, std::uint8_t number, ballot_answer a) noexcept;
+    void record_answer(std::size_t node, std::uint16_t number, ballot_answer a) noexcept;
 
     // Whether only a larger ballot can lead to a majority.
     bool needs_larger() const noexcept;
@@ -106,12 +106,9 @@ public:
     // Whether it holds our key and does not count, and no ballot for it is under way.
     bool could_be_spare(std::size_t node) const noexcept;
 
-    // The lease has the token of the current ballot. Precondition: the verdict is `acquired`.
-    void publish() noexcept
-    {
-        published_ = ballot_;
-        published_number_ = number_;
-    }
+    // The lease has the token of the current ballot. Precondition: the verdict is `acquired`. A
+    // node that was excluded may become a spare one, with a later ballot.
+    void publish() noexcept;
     // The lease of another client is ours: its ballot is the current one, and published. All nodes
     // count, since of that lease no node holds the key without counting: all_keys_count().
     // Precondition: a new round without a ballot.
@@ -133,7 +130,7 @@ private:
     struct node_state {
         bool has_key = false, excluded = false;
         ballot_state state = ballot_state::none;
-        std::uint8_t number = 0; // of the last ballot that it was sent
+        std::uint16_t number = 0; // of the last ballot that it was sent
     };
 
     bool counts(const node_state& n) const noexcept;
@@ -144,7 +141,8 @@ private:
     vote_round votes_;
     std::array<node_state, max_nodes> nodes_{};
     std::uint64_t ballot_ = 0, published_ = 0;
-    std::uint8_t size_ = 0, number_ = 0, published_number_ = 0;
+    std::uint8_t size_ = 0;
+    std::uint16_t number_ = 0, published_number_ = 0;
     bool given_up_ = false;
 };
 

@@ -296,10 +296,10 @@ BOOST_AUTO_TEST_CASE(a_renewal_proves_no_token)
     ask(c, 0, at(0ms));
     c.not_granted(0, vote::unknown);
     c.renewed(0, at(300ms), at(300ms));
-    BOOST_TEST((c.keys[0].state == key::asked));
+    BOOST_TEST((c.keys[0].state == key::repaired));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
     accept(c, 0); // without the answer about the key
-    BOOST_TEST((c.keys[0].state == key::asked));
+    BOOST_TEST((c.keys[0].state == key::repaired));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
 
     claim late = fenced_claim_over(1);
@@ -329,6 +329,29 @@ BOOST_AUTO_TEST_CASE(the_first_grant_counts)
     c.weigh();
     BOOST_TEST((c.keys[0].state == key::repaired));
     BOOST_TEST(c.keys.valid_until() == core::long_ago);
+}
+
+// A ballot that precedes the key does not count, even if the key was missing before the lease
+// began.
+BOOST_AUTO_TEST_CASE(a_key_that_is_set_again_needs_a_ballot_behind_it)
+{
+    claim c = fenced_claim_over(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        ask(c, i, at(0ms));
+        grant(c, i, at(0ms));
+        accept(c, i);
+    }
+    c.missing(0, at(10ms));
+    c.round.ballots().publish();
+    c.stage = claim_stage::held;
+    c.renewed(1, at(500ms), at(500ms));
+    c.renewed(2, at(500ms), at(500ms));
+    c.round.ask_for_key(0);
+    c.set_again(0, at(1000ms), at(1000ms));
+    c.weigh();
+    BOOST_TEST((c.keys[0].state == key::asked));
+    BOOST_TEST(!c.round.counts(0));
+    BOOST_TEST(c.round.ballots().could_be_spare(0));
 }
 
 // The same for a node that lost our key before it accepted a ballot: other clients may have had the

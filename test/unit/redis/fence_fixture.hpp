@@ -296,4 +296,26 @@ struct connected_fence : fence_fixture {
     connected_fence() { connect(); }
 };
 
+// Nodes 0 to 2 of five have made the lease at once. 3 and 4 have been asked.
+struct fenced_lease : fence_fixture {
+    fenced_lease() : fence_fixture(5)
+    {
+        connect();
+        id = ask(7);
+        for (std::size_t i = 0; i < 3; ++i)
+            grant(i);
+        BOOST_REQUIRE(events() == granted(7, 0));
+    }
+
+    // The answers of the nodes to a renewal: 0 if the key is gone. The last one comes first.
+    void renew_at(const std::string& answers)
+    {
+        renew(id);
+        for (std::size_t i = answers.size(); i-- > 0;)
+            renewed(i, answers[i] - '0');
+    }
+
+    core::claim_id id = 0;
+};
+
 } // namespace holdfast::test

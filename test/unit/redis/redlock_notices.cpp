@@ -131,6 +131,49 @@ BOOST_AUTO_TEST_CASE(it_can_be_asked_for_again)
     BOOST_TEST(events() == "7 others wait");
 }
 
+// The waiters may not reach the node that is to tell. Found by the simulator: 123895 (lingering).
+BOOST_AUTO_TEST_CASE(waiters_at_any_other_node_are_found_when_it_is_asked_again)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    for (std::size_t at = 0; at < 3; ++at) {
+        if (at == queue_node)
+            continue;
+        const auto id = acquire(7);
+        report(id);
+        others_join(at);
+        BOOST_TEST(events() == "");
+        for (int again = 0; again < 2 && reports(id); ++again)
+            report(id);
+        BOOST_TEST(events() == "7 others wait");
+        BOOST_TEST(!reports(id));
+        BOOST_TEST(tracked_by(queue_node) == 0u);
+        core->release(id, now);
+        run();
+        for (model_node& n : nodes)
+            n.forget_keys();
+        run();
+        events();
+    }
+}
+
+// But no node is asked again before it has answered.
+BOOST_AUTO_TEST_CASE(silent_nodes_are_asked_once_for_waiters)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const std::size_t silent = (queue_node + 1) % 3, other = (queue_node + 2) % 3;
+    const auto id = acquire(7);
+    report(id);
+    nodes[silent].silent = nodes[other].silent = true;
+    for (int i = 0; i < 5; ++i)
+        report(id);
+    BOOST_TEST(nodes[silent].commands() + nodes[other].commands() == "EXISTS A:holdfast:queue");
+    nodes[silent].disconnect(*core->connections()[silent], now);
+    nodes[other].silent = false;
+    run();
+    report(id);
+    BOOST_TEST(nodes[other].commands() == "EXISTS A:holdfast:queue");
+}
+
 // The holder of that time is told.
 BOOST_AUTO_TEST_CASE(a_transfer_keeps_it)
 {
