@@ -38,10 +38,10 @@ class engine;
 ///
 /// After `fork()` the locker and its leases belong to the parent. A child that continues to run the
 /// execution context must call its `notify_fork(fork_child)` first, as Asio requires in any case.
-/// Then nothing is sent, the child's copies of leases are not held, and its operations fail, those
-/// that were pending included: `acquire()` with `errc::closed`, `lost()` with `errc::lease_lost`,
-/// so that `hold()`, elections and batches end their work, and others of a lease with
-/// `errc::not_held`. `drain()` and `close()` complete without an error.
+/// Then nothing is sent, the child's copies of leases are lost, and its operations end, those that
+/// were pending included: `acquire()` and questions with `errc::closed`, `lost()` and `extend()`
+/// with `errc::lease_lost`, so that `hold()`, elections and batches end their work, `release()` with
+/// `release_outcome::expired`, and `drain()` and `close()` without an error.
 class locker {
 public:
     /// The type of `get_executor()`.

@@ -50,8 +50,8 @@ public:
 
     // What the library waits for.
     virtual readiness wants() const noexcept = 0;
-    // The socket is ready. If it is readable, the library reads until there is nothing more. An
-    // error of the socket is reported as `both`: the library finds it.
+    // The socket is ready. If it is readable, the library reads, in general until there is nothing
+    // more. An error of the socket is reported as `both`: the library finds it.
     virtual void ready(readiness what, time_point now) = 0;
 
     // Whether flush() has something to do. Called at the end of a turn of the event loop: all

@@ -1,6 +1,7 @@
 #include "io/campaigner.hpp"
 
 #include "io/clock.hpp"
+#include "io/recipe_locks.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -229,8 +230,20 @@ void campaigner::set_timer()
     timer_.expires_at(to_steady(when));
     timer_.async_wait([self = shared_from_this(), mine = timers_](error_code) {
         if (mine == self->timers_)
-            self->perform(self->core_.woken(self->healthy(), now()));
+            self->wake();
     });
+}
+
+// A candidate that is not fit does not campaign, and so does not learn that its locker is closed.
+void campaigner::wake()
+{
+    using state = recipes::candidacy::state;
+    const bool idle = core_.now_in() == state::unhealthy || core_.now_in() == state::pausing;
+    if (idle && !recipe_access::grants(state_->office)) {
+        error_ = detail::explained(state_->office, make_error_code(errc::closed));
+        return perform(core_.refused(true, now()));
+    }
+    perform(core_.woken(healthy(), now()));
 }
 
 void campaigner::complete()

@@ -74,6 +74,7 @@ private:
     void work_ended(std::exception_ptr error);
     void release(bool finish);
     void set_timer();
+    void wake();
     void complete();
 
     const std::shared_ptr<election_state> state_;

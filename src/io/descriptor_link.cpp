@@ -123,7 +123,8 @@ void descriptor_link::on_ready(readiness what)
     if (what != readiness::both && !includes(descriptor_.wants(), what))
         return;
     descriptor_.ready(what, now);
-    if (includes(what, readiness::readable))
+    if (includes(what, readiness::readable) && duplicate_.is_open() &&
+        !is_readable(duplicate_.native_handle()))
         read_until_ = now;
 }
 

@@ -18,7 +18,7 @@ constexpr std::array all_operation_kinds{operation_kind::acquire, operation_kind
     operation_kind::extend, operation_kind::release, operation_kind::drain, operation_kind::close,
     operation_kind::inspect, operation_kind::list, operation_kind::force_release};
 
-// How operations that are under way end in a child process.
+// How operations end in a child process. Leases are lost there: work under them is stopped.
 error_code reason_in_child(operation_kind kind)
 {
     switch (kind) {
@@ -28,10 +28,9 @@ error_code reason_in_child(operation_kind kind)
     case operation_kind::force_release:
         break;
     case operation_kind::lost:
-        return make_error_code(errc::lease_lost); // work under the lease is stopped
     case operation_kind::extend:
-    case operation_kind::release:
-        return make_error_code(errc::not_held);
+        return make_error_code(errc::lease_lost);
+    case operation_kind::release: // expired
     case operation_kind::drain:
     case operation_kind::close:
         return {}; // there is nothing to wait for
@@ -64,14 +63,14 @@ engine::~engine()
         registry::of(executor_).remove(*this);
 }
 
-// In a child process, `op` completes with `reason`. Otherwise the caller destroys it, and its
+// In a child process, `op` completes. Otherwise the caller destroys it, and its
 // handler, after unlocking the mutex.
 template <class Operation>
-void engine::refuse(std::unique_ptr<Operation>& op, errc reason)
+void engine::refuse(std::unique_ptr<Operation>& op)
 {
     if (state_ != state::left_to_parent)
         return;
-    op->set_error(reason == errc{} ? error_code() : make_error_code(reason));
+    op->set_error(reason_in_child(op->kind));
     deliver_later(std::move(op));
 }
 
@@ -87,7 +86,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
         operation_kind::acquire, 0, std::move(handler), lease());
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc::closed);
+        return refuse(op);
     op->set_result(lease(shared_from_this(), 0, terms->what, std::nullopt));
     operation& added = *op;
     const core::slot_id id = performer_.operations().add(std::move(op));
@@ -105,7 +104,7 @@ void engine::wait_lost(core::slot_id lease, error_operation::handler_type&& hand
     auto op = std::make_unique<error_operation>(operation_kind::lost, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc::not_held);
+        return refuse(op);
     operation& added = *op;
     performer_.operations().add(std::move(op));
     if (const errc reason = performer_.core().leases().must_stop(lease); reason != errc{})
@@ -120,7 +119,7 @@ void engine::extend(core::slot_id lease, error_operation::handler_type&& handler
     auto op = std::make_unique<error_operation>(operation_kind::extend, lease, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc::not_held);
+        return refuse(op);
     const core::time_point now = io::now();
     performer_.core().settle(lease, now);
     performer_.perform_effects(); // an earlier extension that is over is not this one
@@ -140,7 +139,7 @@ void engine::release(core::slot_id lease, release_operation::handler_type&& hand
     const std::lock_guard lock(mutex_);
     if (state_ != state::running) {
         op->set_result(release_outcome::expired);
-        return refuse(op, errc::not_held);
+        return refuse(op);
     }
     auto& added = *op;
     const core::slot_id id = performer_.operations().add(std::move(op));
@@ -169,7 +168,7 @@ void engine::drain(std::chrono::milliseconds limit, error_operation::handler_typ
     auto op = std::make_unique<error_operation>(operation_kind::drain, 0, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc{});
+        return refuse(op);
     operation& added = *op;
     performer_.operations().add(std::move(op));
     attach_cancellation(added);
@@ -183,7 +182,7 @@ void engine::inspect(
 {
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc::closed);
+        return refuse(op);
     operation& added = *op;
     performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
@@ -200,7 +199,7 @@ void engine::close(error_operation::handler_type&& handler)
     auto op = std::make_unique<error_operation>(operation_kind::close, 0, std::move(handler));
     const std::lock_guard lock(mutex_);
     if (state_ != state::running)
-        return refuse(op, errc{});
+        return refuse(op);
     operation& added = *op;
     performer_.operations().add(std::move(op));
     const core::time_point now = io::now();
@@ -312,8 +311,10 @@ void engine::leave_to_parent() noexcept
         orphans = performer_.abandon();
     }
     for (auto& each : orphans.operations) {
-        if (each->kind == operation_kind::acquire) {
+        if (each->kind == operation_kind::acquire && !each->has_failed()) {
             static_cast<acquire_operation&>(*each).set_result(lease());
+            each->set_error(reason_in_child(each->kind));
+        } else if (each->kind == operation_kind::extend && !each->has_failed()) {
             each->set_error(reason_in_child(each->kind));
         }
         deliver_later(std::move(each));

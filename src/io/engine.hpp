@@ -118,7 +118,7 @@ private:
     void attach_cancellation(operation& op);
     void cancel(core::slot_id id, asio::cancellation_type type);
     template <class Operation>
-    void refuse(std::unique_ptr<Operation>& op, errc reason);
+    void refuse(std::unique_ptr<Operation>& op);
     void deliver_later(std::unique_ptr<operation> op);
 
     std::mutex mutex_;

@@ -92,6 +92,7 @@ void errand_performer::perform(const recipes::steps& wanted)
 void errand_performer::ask(const recipes::step& s)
 {
     const auto asked = std::make_shared<asking>();
+    asked->waits = s.what == recipes::step::kind::wait_lock;
     asked_[s.lock] = asked;
     auto answer = asio::bind_cancellation_slot(asked->stop.slot(),
         asio::bind_executor(locks_->strand,
@@ -118,7 +119,9 @@ void errand_performer::answered(
         leases_[lock] = std::move(given);
         errand_->granted(lock, now(), *this, wanted);
     } else {
-        errand_->refused(lock, why, now(), wanted);
+        // In a child process, a lease that was granted before the fork is none.
+        const bool is_parents = which.waits && !why;
+        errand_->refused(lock, is_parents ? make_error_code(errc::closed) : why, now(), wanted);
     }
     perform(wanted);
 }

@@ -57,6 +57,7 @@ private:
     struct asking {
         asio::cancellation_signal stop;
         bool dropped = false;
+        bool waits = false; // a free lock is waited for
     };
 
     void perform(const recipes::steps& wanted);

@@ -48,6 +48,7 @@ public:
 
     virtual asio::cancellation_slot slot() const noexcept = 0;
     virtual void set_error(error_code ec) = 0;
+    virtual bool has_failed() const noexcept = 0; // with an error
     // Calls the handler with the result, on the handler's executor. To be called without a lock.
     // `self` is this operation. It is destroyed before the handler runs.
     virtual void deliver(std::unique_ptr<operation> self) = 0;
@@ -85,6 +86,7 @@ public:
     }
 
     void set_error(error_code ec) override { std::get<0>(results_) = ec; }
+    bool has_failed() const noexcept override { return bool(std::get<0>(results_)); }
 
     template <class Result>
     void set_result(Result result)

@@ -24,6 +24,7 @@ namespace {
 // Ways to log in that do not send the password. The others do, in some cases encrypted with a key
 // that the server has sent: anybody between could have sent it.
 constexpr const char* safe_ways_to_log_in = "mysql_native_password,client_ed25519,parsec";
+constexpr const char* first_way_to_log_in = "mysql_native_password";
 constexpr const char* ways_to_log_in_over_tls =
     "mysql_native_password,client_ed25519,parsec,caching_sha2_password";
 constexpr const char* tls_versions = "TLSv1.2,TLSv1.3";
@@ -165,6 +166,8 @@ bool link::set_options(time_point now)
     set(MYSQL_OPT_MAX_ALLOWED_PACKET, &longest_answer);
     const bool in_clear = !settings_.encrypts && target().path.empty();
     set(MARIADB_OPT_RESTRICTED_AUTH, in_clear ? safe_ways_to_log_in : ways_to_log_in_over_tls);
+    if (in_clear) // not with the server's usual one: it tells which one the user has
+        set(MYSQL_DEFAULT_AUTH, first_way_to_log_in);
     done = ::mysql_options4(to, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name",
                settings_.client_name.c_str()) == 0 &&
            done;

@@ -9,6 +9,9 @@ namespace holdfast::postgresql_store {
 
 namespace {
 
+// Processes to be ended that a locker remembers for each server.
+constexpr std::size_t most_left = 64;
+
 // Other lockers have other channels.
 std::string channel_of(std::uint64_t seed)
 {
@@ -33,6 +36,8 @@ connection::connection(
       session_(session_settings_, texts_, owner),
       left_(settings_->connection.servers.size())
 {
+    for (auto& each : left_)
+        each.reserve(most_left);
     session_settings_.channel = channel_of(seed);
 }
 
@@ -47,12 +52,14 @@ void connection::on_connected(int process, core::time_point)
     session_.begin(process, left_[server_]);
 }
 
-// A process is not forgotten when its end was asked for: that may not have been done. The next one
-// takes its place.
 void connection::end() noexcept
 {
-    if (const auto process = session_.at_work())
-        left_[server_] = process;
+    if (const auto process = session_.at_work()) {
+        std::vector<server_process>& left = left_[server_];
+        if (left.size() == most_left)
+            left.erase(left.begin());
+        left.push_back(*process);
+    }
     session_.end();
     link_.close();
 }

@@ -61,8 +61,8 @@ private:
     link link_;
     session session_;
     std::size_t server_ = 0;
-    // Of connections that were given up during a query, by server.
-    std::vector<std::optional<server_process>> left_;
+    // Of connections that were given up during a query, by server; the latest ones.
+    std::vector<std::vector<server_process>> left_;
 };
 
 } // namespace holdfast::postgresql_store

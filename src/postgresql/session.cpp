@@ -33,11 +33,11 @@ session::session(
       owner_(owner)
 {}
 
-void session::begin(int process, const std::optional<server_process>& left)
+void session::begin(int process, std::vector<server_process> left)
 {
     end();
     process_ = process;
-    left_ = left;
+    left_ = std::move(left);
     told_ = true;
     ask_facts();
 }
@@ -52,8 +52,9 @@ void session::end() noexcept
     answer_.reset();
     reply_.reset();
     facts_.reset();
+    own_.reset();
     create_error_.clear();
-    unreadable_ = pooled_ = heard_ = tried_to_create_ = false;
+    unreadable_ = pooled_ = heard_ = tried_to_create_ = knows_processes_ = false;
 }
 
 void session::send(const sql::statement& what)
@@ -86,7 +87,7 @@ void session::ask(const sql::question& what)
 std::optional<server_process> session::at_work() const noexcept
 {
     const bool works = step_ != step::none && step_ != step::ready && !query_;
-    return works && facts_ && !pooled_ ? std::optional(facts_->process) : std::nullopt;
+    return works ? own_ : std::nullopt;
 }
 
 std::optional<query> session::next_query(time_point now)
@@ -106,19 +107,25 @@ void session::on_result(const sql::result& table)
         reply_ = sql::reply_in(asked_about_, table);
         unreadable_ = !reply_;
     } else if (step_ == step::facts) {
-        unreadable_ = table.rows() != 1 || table.columns() != 7;
+        unreadable_ = table.rows() != 1 || table.columns() != 6;
         if (unreadable_)
             return;
         const auto is_true = [&table](std::size_t column) {
             return table.text(0, column) == "t";
         };
-        facts_ = facts{.process = {.number = sql::number_in(table.text(0, 0)).value_or(0),
-                           .began = sql::number_in(table.text(0, 6)).value_or(0)},
+        facts_ = facts{.process = sql::number_in(table.text(0, 0)).value_or(0),
             .clock = sql::number_in(table.text(0, 5)).value_or(0),
             .read_only = is_true(1),
             .asynchronous = is_true(2),
             .has_table = is_true(3),
             .has_key = is_true(4)};
+    } else if (step_ == step::processes && table.columns() == 3) {
+        for (std::size_t i = 0; i < table.rows(); ++i) {
+            const auto number = sql::number_in(table.text(i, 0));
+            const auto began = sql::number_in(table.text(i, 1));
+            if (number == process_ && began)
+                own_ = {*number, *began};
+        }
     }
 }
 
@@ -149,6 +156,8 @@ void session::on_end(time_point now)
     if (unreadable_ || (step_ == step::executing && !error_ && !answer_) ||
         (step_ == step::asking && !error_ && !reply_))
         return fail(errc::protocol_error, "an answer that no such query has", now);
+    if (step_ == step::processes)
+        error_.reset(); // this user may not see or end them
     if (step_ == step::create && error_) {
         // Another process may have made the table at the same time: see whether it is there.
         create_error_ = ": " + error_->text;
@@ -158,6 +167,11 @@ void session::on_end(time_point now)
         return end_with_error(now);
     switch (step_) {
     case step::facts:
+        pooled_ = facts_->process != process_;
+        if (!pooled_ && !std::exchange(knows_processes_, true))
+            return ask_about_processes();
+        return judge_facts(now);
+    case step::processes:
         return judge_facts(now);
     case step::create:
         return ask_facts();
@@ -205,7 +219,6 @@ void session::end_with_error(time_point now)
 void session::judge_facts(time_point now)
 {
     const facts& found = *facts_;
-    pooled_ = found.process.number != process_;
     if (found.read_only)
         return fail(errc::misconfigured_node, "the server is read-only: a standby, perhaps", now);
     if (!found.has_table && settings_.create_table && !std::exchange(tried_to_create_, true))
@@ -240,12 +253,6 @@ void session::begin_settings(bool commit_synchronously)
                        "SET plan_cache_mode = force_generic_plan";
     if (commit_synchronously)
         text += "; SET synchronous_commit = on";
-    if (left_)
-        text += "; SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE pid = " +
-                std::to_string(left_->number) +
-                " AND usename = current_user AND "
-                "(extract(epoch FROM backend_start) * 1000000)::bigint = " +
-                std::to_string(left_->began);
     ask(step::settings, {.how = query::kind::plain, .text = std::move(text)});
 }
 
@@ -268,6 +275,20 @@ void session::ask_facts()
 {
     ask(step::facts,
         {.how = query::kind::once, .text = texts_.facts(), .parameters = {settings_.table}});
+}
+
+void session::ask_about_processes()
+{
+    std::string numbers = "{", begins = "{";
+    for (const server_process& each : left_) {
+        numbers += (numbers.size() > 1 ? "," : "") + std::to_string(each.number);
+        begins += (begins.size() > 1 ? "," : "") + std::to_string(each.began);
+    }
+    const auto limit =
+        std::chrono::ceil<std::chrono::milliseconds>(settings_.longest_statement * 2).count();
+    ask(step::processes, {.how = query::kind::once,
+                             .text = texts_.processes(),
+                             .parameters = {numbers + "}", begins + "}", std::to_string(limit)}});
 }
 
 void session::ask(step next, query what)

@@ -47,9 +47,9 @@ public:
     // All of these outlive it.
     session(const session_settings& settings, const statements& texts, sql::session_owner& owner);
 
-    // Connected, to a process with this number, as the connection says. `left`: the process of an
-    // earlier connection to this server, to be ended.
-    void begin(int process, const std::optional<server_process>& left);
+    // Connected, to a process with this number, as the connection says. `left`: processes of
+    // earlier connections to this server, to be ended if they are still at work.
+    void begin(int process, std::vector<server_process> left);
     // The connection is gone.
     void end() noexcept;
 
@@ -78,6 +78,7 @@ private:
     enum class step : std::uint8_t {
         none,
         facts,
+        processes,
         create,
         settings,
         listen,
@@ -94,6 +95,7 @@ private:
     void begin_listening();
     void begin_probe();
     void ask_facts();
+    void ask_about_processes();
     void ask(step next, query what);
     void fail(errc why, std::string text, core::time_point now);
 
@@ -110,15 +112,16 @@ private:
 
     // What the greeting has found.
     struct facts {
-        server_process process;
-        std::int64_t clock = 0;
+        std::int64_t process = 0, clock = 0;
         bool read_only = false, asynchronous = false, has_table = false, has_key = false;
     };
     std::optional<facts> facts_;
     int process_ = 0;
-    std::optional<server_process> left_;
+    std::vector<server_process> left_;
+    std::optional<server_process> own_; // the process of this connection
     core::time_point asked_{};
-    bool pooled_ = false, heard_ = false, told_ = true, tried_to_create_ = false;
+    bool pooled_ = false, heard_ = false, told_ = true, tried_to_create_ = false,
+         knows_processes_ = false;
     std::string create_error_;
 
     sql::action what_{};

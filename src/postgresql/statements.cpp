@@ -196,9 +196,16 @@ constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
         ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
         WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end'
             AND i.indisunique AND i.indimmediate AND i.indpred IS NULL),
-    {now},
-    (SELECT (extract(epoch FROM backend_start) * 1000000)::bigint
-        FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()))";
+    {now})";
+
+// An active process is past the limit of statements only if its commit waits for a standby.
+constexpr std::string_view processes_text =
+    R"(SELECT pid, (extract(epoch FROM backend_start) * 1000000)::bigint,
+    CASE WHEN pid = pg_backend_pid() THEN true ELSE pg_terminate_backend(pid) END
+    FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid() OR (state = 'active'
+        AND pid = ANY ($1::int[]) AND usename = session_user
+        AND (extract(epoch FROM backend_start) * 1000000)::bigint = ANY ($2::bigint[])
+        AND query_start < clock_timestamp() - $3::bigint * interval '1 millisecond'))";
 
 // Half of each page is left free, so that new versions of rows stay near.
 constexpr std::string_view create_text = R"(CREATE TABLE IF NOT EXISTS {t} (
@@ -267,6 +274,7 @@ std::string sights(
 
 statements::statements(const std::string& table)
     : facts_(with(facts_text, table, {})),
+      processes_(processes_text),
       create_(with(create_text, table, {}))
 {
     constexpr std::string_view waiting = "FOR NO KEY UPDATE OF h";

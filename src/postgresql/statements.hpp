@@ -32,14 +32,18 @@ public:
 
     // Parameter: the table. Columns: the process at the server, whether it is read-only, whether
     // commits are asynchronous, whether there is the table, whether it has its unique constraint,
-    // the clock, when that process began.
+    // the clock.
     const std::string& facts() const noexcept { return facts_; }
+    // Ends processes that have been active for too long. Parameters: their numbers, when they
+    // began, and that time in ms. Columns: the number of a process and when it began; one row is
+    // that of this connection.
+    const std::string& processes() const noexcept { return processes_; }
     const std::string& create() const noexcept { return create_; }
 
 private:
     std::string texts_[sql::actions][2];
     std::string questions_[4][2];
-    std::string facts_, create_;
+    std::string facts_, processes_, create_;
 };
 
 } // namespace holdfast::postgresql_store

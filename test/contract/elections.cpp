@@ -250,6 +250,26 @@ BOOST_AUTO_TEST_CASE(a_closed_locker_ends_a_run)
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_closed_locker_ends_a_run_that_is_not_fit_to_lead)
+{
+    play(any_backend(), 1, [](scene& s) -> task {
+        election_options options = quick();
+        options.healthy = [] {
+            return false;
+        };
+        office seen;
+        const election here = of(s, 0, options);
+        call<> run;
+        here.run(lead(seen), run.token());
+        co_await pause(5ms);
+        co_await s.locker().close();
+        while (!run.done())
+            co_await pause(1ms);
+        BOOST_TEST(run.error() == errc::closed);
+        BOOST_TEST(seen.terms == 0);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(bad_options_are_refused)
 {
     election_options options;

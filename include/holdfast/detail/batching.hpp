@@ -173,7 +173,7 @@ private:
         else
             how.body = batch_ending::kind::other_failure;
         how.stopped = state->lost;
-        how.lease_over = held && !held.held();
+        how.lease_over = (held || state->lost) && !held.held();
         if constexpr (!std::is_void_v<Reply>)
             how.replies = given.size();
         auto told = desk->end_batch(how);

@@ -229,7 +229,9 @@ bool grpc_calls::receive(std::string_view bytes)
     check(static_cast<int>(taken));
     // After an error of the server: a last message. But a server that reads nothing is not answered
     // without end: nghttp2 limits the answers that wait in it.
-    if (out_.empty() || taken < 0)
+    const bool failed =
+        taken < 0 || (!going_away_ && nghttp2_session_check_request_allowed(session_) == 0);
+    if (out_.empty() || failed)
         collect_output();
     if (taken < 0 && trouble_.empty())
         trouble_ = std::string("HTTP/2: ") + nghttp2_strerror(static_cast<int>(taken));

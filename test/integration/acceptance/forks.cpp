@@ -52,12 +52,16 @@ BOOST_AUTO_TEST_CASE(row_38_a_forked_child_drops_its_copy)
 BOOST_AUTO_TEST_CASE(row_38_a_forked_child_releases_its_copy)
 {
     hold_across_a_fork([](asio::io_context& io, lease& copy) {
-        error_code told;
-        copy.release([&](error_code ec, release_outcome) { told = ec; });
+        call<release_outcome> released;
+        copy.release(released.token());
+        call<> lost, extended;
+        copy.lost(lost.token());
+        copy.extend(extended.token());
         io.restart();
-        while (!told && io.run_one_for(10s) != 0) {
-        }
-        return told == errc::not_held;
+        io.run_for(10s);
+        return released.done() && !released.error() && lost.error() == errc::lease_lost &&
+               extended.error() == errc::lease_lost &&
+               released.result<release_outcome>() == release_outcome::expired;
     });
 }
 
@@ -137,6 +141,55 @@ struct pending_operations {
     call<> submits, watches, watches_shared, holds, leads;
     call<lock_list> lists;
 };
+
+// Work that does not stop when it is told to, and requests that are being served.
+struct stubborn_work {
+    explicit stubborn_work(scene& s)
+        : requests(s.lock(0), [this](lease&, std::span<int>) -> task { return goes_on(); })
+    {}
+
+    task goes_on()
+    {
+        ++at_work;
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_await pause(2s);
+    }
+    task begin(scene& s)
+    {
+        co_await connect_all(s.locker(0));
+        requests.submit(1, submits.token());
+        const auto work = [this](lease&) -> task {
+            return goes_on();
+        };
+        lock(s.locker(0), s.resource + ":held").hold(work, holds.token());
+        co_await becomes_true([&] { return at_work == 2; });
+    }
+
+    batcher<int> requests;
+    int at_work = 0;
+    call<> submits, holds;
+};
+
+// Its result may not count: the parent goes on, and has the lease.
+BOOST_AUTO_TEST_CASE(row_38_work_that_goes_on_in_a_forked_child_has_lost_its_lease)
+{
+    cluster c(3);
+    scene s(c.store());
+    stubborn_work all(s);
+    run(s.io, all.begin(s));
+    const bool succeeded = in_a_fork(s.io, [&] {
+        s.io.restart();
+        s.io.run_for(10s);
+        return all.holds.error() == errc::lease_lost && all.submits.error() == errc::lease_lost;
+    });
+    BOOST_TEST(succeeded);
+    run(s.io, [](stubborn_work& each) -> task {
+        co_await becomes_true([&] { return each.holds.done() && each.submits.done(); });
+    }(all));
+    BOOST_TEST(!all.holds.error(), all.holds.error().message());
+    BOOST_TEST(!all.submits.error(), all.submits.error().message());
+    s.finish();
+}
 
 // Every operation ends once, in the child as well. Work under a lease is stopped there.
 BOOST_AUTO_TEST_CASE(row_38_pending_operations_end_in_a_forked_child)

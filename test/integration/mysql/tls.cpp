@@ -103,7 +103,10 @@ BOOST_AUTO_TEST_CASE(an_address_in_the_certificate_is_verified)
 // client has answered. Then it says no more.
 class silent_server {
 public:
-    explicit silent_server(std::string demand = {}) : demand_(std::move(demand))
+    explicit silent_server(
+        std::string demand = {}, const std::string& usual_way = "mysql_native_password")
+        : demand_(std::move(demand)),
+          greeting_(greeting(usual_way))
     {
         sockaddr_in where{};
         where.sin_family = AF_INET;
@@ -131,6 +134,7 @@ public:
     int greeted() const { return greeted_; }
     // The bytes that clients have sent after the demand.
     std::size_t heard() const { return heard_; }
+    int demanded() const { return demanded_; }
 
 private:
     // In the end it hangs up, so that nobody waits for it for ever.
@@ -147,8 +151,7 @@ private:
             if (peer < 0)
                 continue;
             peers_.push_back(peer);
-            const std::string text = greeting();
-            greeted_ += ::send(peer, text.data(), text.size(), MSG_NOSIGNAL) > 0 ? 1 : 0;
+            greeted_ += ::send(peer, greeting_.data(), greeting_.size(), MSG_NOSIGNAL) > 0 ? 1 : 0;
         }
         for (const int each : peers_)
             ::shutdown(each, SHUT_RDWR);
@@ -159,28 +162,29 @@ private:
             char text[1000];
             const auto n = ::recv(peers_[i], text, sizeof text, MSG_DONTWAIT);
             answered_.resize(peers_.size());
-            if (n > 0 && !answered_[i])
+            if (n > 0 && !answered_[i]) {
                 answered_[i] = ::send(peers_[i], demand_.data(), demand_.size(), MSG_NOSIGNAL) > 0;
-            else if (n > 0)
+                ++demanded_;
+            } else if (n > 0)
                 heard_ += static_cast<std::size_t>(n);
         }
     }
-    static std::string greeting()
+    static std::string greeting(const std::string& usual_way)
     {
         std::string body = "\x0a";
         body += std::string("5.5.5-10.11.0-MariaDB\0", 22);
         body += std::string("\1\0\0\0", 4) + std::string(8, 'a') + '\0';
         body += std::string("\xff\xff", 2) + '\x08' + std::string("\2\0", 2);
         body += std::string("\x7f\0", 2) + '\x15' + std::string(10, '\0');
-        body += std::string(13, 'b') + '\0' + std::string("mysql_native_password\0", 22);
+        body += std::string(13, 'b') + '\0' + usual_way + '\0';
         return static_cast<char>(body.size()) + std::string(3, '\0') + body;
     }
 
     const int listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     int port_ = 0;
     std::atomic<bool> over_ = false;
-    std::atomic<int> greeted_ = 0;
-    const std::string demand_;
+    std::atomic<int> greeted_ = 0, demanded_ = 0;
+    const std::string demand_, greeting_;
     std::atomic<std::size_t> heard_ = 0;
     std::vector<int> peers_;     // of the thread
     std::vector<bool> answered_; // of the thread: the demand was sent
@@ -210,12 +214,14 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still_blocks_for_no_longer_than_the_co
     BOOST_TEST((steady::now() - begin < 30s));
 }
 
-// That way to log in sends the password, encrypted with a key that the server has sent.
-BOOST_AUTO_TEST_CASE(a_server_that_demands_the_password_does_not_get_it_without_tls)
+// That way to log in sends the password, encrypted with a key that the server has sent. It is the
+// usual one of MySQL 8, which greets with it whatever the user has.
+void refuse_the_password(const std::string& usual_way)
 {
     const std::string way = std::string("\xfe") + std::string("caching_sha2_password\0", 22) +
                             std::string(20, 'c') + '\0';
-    const silent_server server(static_cast<char>(way.size()) + std::string(2, '\0') + '\x02' + way);
+    const silent_server server(
+        static_cast<char>(way.size()) + std::string(2, '\0') + '\x02' + way, usual_way);
     mysql_options options;
     options.hosts = {server.host()};
     options.user = "app";
@@ -225,7 +231,18 @@ BOOST_AUTO_TEST_CASE(a_server_that_demands_the_password_does_not_get_it_without_
     const auto made = try_with(mysql(options));
     BOOST_TEST(made.error == errc::authentication_failed, made.error.message());
     BOOST_TEST(made.nodes.find("not allowed without TLS") != std::string::npos, made.nodes);
+    BOOST_TEST(server.demanded() >= 1);
     BOOST_TEST(server.heard() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_demands_the_password_does_not_get_it_without_tls)
+{
+    refuse_the_password("mysql_native_password");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_whose_usual_way_is_to_send_the_password_is_asked_in_another_one)
+{
+    refuse_the_password("caching_sha2_password");
 }
 
 BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)

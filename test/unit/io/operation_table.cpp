@@ -13,6 +13,7 @@ struct finished_operation final : operation {
     using operation::operation;
     asio::cancellation_slot slot() const noexcept override { return {}; }
     void set_error(holdfast::error_code) override {}
+    bool has_failed() const noexcept override { return false; }
     void deliver(std::unique_ptr<operation>) override {}
 };
 

@@ -46,14 +46,29 @@ struct conversation : sql::session_owner {
         return *found;
     }
     void end() { s.on_end(now); }
-    // The answer to the first question.
-    void tell_facts(const std::string& process = "7", const std::string& read_only = "f",
+    // The answers to the first two questions.
+    void tell_facts(const std::string& read_only = "f", const std::string& asynchronous = "f",
+        const std::string& there = "t", const std::string& key = "t")
+    {
+        tell_only_facts("7", read_only, asynchronous, there, key);
+        tell_processes();
+    }
+    void tell_only_facts(const std::string& process = "7", const std::string& read_only = "f",
         const std::string& asynchronous = "f", const std::string& there = "t",
         const std::string& key = "t")
     {
         BOOST_TEST((next().how == query::kind::once));
-        s.on_result(table(7, {{process, read_only, asynchronous, there, key, "5000", "99"}}));
+        s.on_result(table(6, {{process, read_only, asynchronous, there, key, "5000"}}));
         end();
+    }
+    // The answer to the question about processes, which comes only without a pooler.
+    query tell_processes()
+    {
+        const query question = next();
+        BOOST_TEST(question.text == texts.processes());
+        s.on_result(table(3, {{"7", "99", "t"}}));
+        end();
+        return question;
     }
     void greet(bool hears = true)
     {
@@ -121,7 +136,6 @@ BOOST_AUTO_TEST_CASE(a_server_is_greeted_and_statements_are_prepared_once)
 BOOST_AUTO_TEST_CASE(the_process_of_a_connection_that_was_given_up_is_ended)
 {
     s.begin(7, {});
-    BOOST_TEST(!s.at_work().has_value());
     tell_facts();
     BOOST_TEST(!s.at_work().has_value()); // the next query was not sent
     next();
@@ -135,13 +149,27 @@ BOOST_AUTO_TEST_CASE(the_process_of_a_connection_that_was_given_up_is_ended)
     BOOST_TEST(process->number == 7);
     BOOST_TEST(process->began == 99);
 
-    s.begin(7, process);
+    s.begin(7, {*process, {8, 100}});
     BOOST_TEST(!s.at_work().has_value());
-    tell_facts();
-    const query sets = next();
-    BOOST_TEST(sets.text.find("pg_terminate_backend") != std::string::npos);
-    BOOST_TEST(sets.text.find("pid = 7 ") != std::string::npos);
-    BOOST_TEST(sets.text.ends_with("= 99"));
+    tell_only_facts();
+    const query question = tell_processes();
+    BOOST_REQUIRE(question.parameters.size() == 3u);
+    BOOST_TEST(question.parameters[0] == "{7,8}");
+    BOOST_TEST(question.parameters[1] == "{99,100}");
+    BOOST_TEST(question.parameters[2] == "4000"); // twice the limit of statements
+}
+
+// An administrator may have revoked the rights that everybody has.
+BOOST_AUTO_TEST_CASE(a_user_that_may_not_end_processes_is_greeted_all_the_same)
+{
+    s.begin(7, {});
+    tell_only_facts();
+    next();
+    s.on_error("42501", "permission denied for function pg_terminate_backend");
+    end();
+    BOOST_TEST(!failed.has_value());
+    BOOST_TEST(next().text.find("lock_timeout") != std::string::npos);
+    BOOST_TEST(!s.at_work().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(without_notifications_nobody_is_told)
@@ -155,7 +183,7 @@ BOOST_AUTO_TEST_CASE(without_notifications_nobody_is_told)
 BOOST_AUTO_TEST_CASE(behind_a_pooler_nothing_is_set_or_prepared)
 {
     s.begin(8, {});
-    tell_facts("7");
+    tell_only_facts("7");
     BOOST_TEST((next().how == query::kind::once));
     s.on_result(table(8));
     end();
@@ -173,7 +201,9 @@ BOOST_AUTO_TEST_CASE(servers_that_cannot_be_used_are_told)
     const auto refusal = [this](auto... facts) {
         failed.reset();
         s.begin(7, {});
-        tell_facts(facts...);
+        tell_only_facts(facts...);
+        if (!failed) // not behind a pooler
+            tell_processes();
         BOOST_REQUIRE(failed.has_value());
         BOOST_TEST((failed->reason == errc::misconfigured_node));
         BOOST_TEST((failed->what == remedy::reconnect));
@@ -192,7 +222,7 @@ BOOST_AUTO_TEST_CASE(asynchronous_commits_are_made_synchronous_unless_allowed)
     for (const bool allowed : {false, true}) {
         settings.allow_asynchronous_commit = allowed;
         s.begin(7, {});
-        tell_facts("7", "f", "t");
+        tell_facts("f", "t");
         BOOST_TEST((next().text.find("synchronous_commit = on") != std::string::npos) != allowed);
     }
 }
@@ -203,12 +233,12 @@ BOOST_AUTO_TEST_CASE(the_table_is_made_on_request_once)
     for (const bool works : {true, false}) {
         failed.reset();
         s.begin(7, {});
-        tell_facts("7", "f", "f", "f", "f");
+        tell_facts("f", "f", "f", "f");
         BOOST_TEST(next().text.starts_with("CREATE TABLE"));
         if (!works)
             s.on_error("42501", "permission denied for schema public");
         end();
-        tell_facts("7", "f", "f", works ? "t" : "f");
+        tell_only_facts("7", "f", "f", works ? "t" : "f");
         BOOST_TEST(failed.has_value() != works);
         BOOST_TEST(s.has_query() == works);
         if (failed)
@@ -314,7 +344,7 @@ BOOST_AUTO_TEST_CASE(questions_are_not_prepared)
 BOOST_AUTO_TEST_CASE(behind_a_pooler_a_lock_is_taken_without_waiting)
 {
     s.begin(8, {});
-    tell_facts("7");
+    tell_only_facts("7");
     next();
     s.on_result(table(8));
     end();
