@@ -167,10 +167,12 @@ void protocol::end(world& w, attempt a) const
         link& l = n.links[a];
         link kept;
         kept.requests = l.requests;
+        kept.stray = l.stray;
         l = kept;
         if (scope_.each_step)
             continue;
         l.requests = {};
+        l.stray = false;
         if (n.held_by(a)) {
             n.lock = 0;
             n.until = 0;

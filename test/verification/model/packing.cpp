@@ -25,6 +25,7 @@ void put(const node& n, std::size_t attempts, const std::uint8_t* views, words& 
         q.put(l.replies.all, 20);
         q.put(l.gone, 1);
         q.put(l.repaired, 1);
+        q.put(l.stray, 1);
         q.put(l.stamped, 1);
         q.put(l.until, 4);
         q.put(views[a], 7);
@@ -48,6 +49,7 @@ node node_in(const std::uint32_t* from, std::size_t attempts) noexcept
         v.take(l.replies.all, 20);
         v.take(l.gone, 1);
         v.take(l.repaired, 1);
+        v.take(l.stray, 1);
         v.take(l.stamped, 1);
         v.take(l.until, 4);
     }
@@ -175,8 +177,9 @@ words packing::canonical(const world& given, naming& names)
     }
     packer p;
     p.put(w.published, 16);
-    p.put(w.time, 4);
+    p.put(w.time, 3);
     p.put(w.losses, 2);
+    p.put(w.cuts, 1);
     p.put(w.further, 2);
     p.put(w.asks, 2);
     p.put(w.store, 3);
@@ -194,8 +197,9 @@ world packing::unpack(const std::uint32_t* from) const
         w.who[a] = client_in(clients_.at(from[nodes_ + a]));
     unpacker u(from[nodes_ + attempts_], 0);
     u.take(w.published, 16);
-    u.take(w.time, 4);
+    u.take(w.time, 3);
     u.take(w.losses, 2);
+    u.take(w.cuts, 1);
     u.take(w.further, 2);
     u.take(w.asks, 2);
     u.take(w.store, 3);

@@ -100,11 +100,16 @@ void protocol::link_steps(const world& w, attempt a, std::size_t at, std::vector
         if (r.has_key(at) && l.gone && !rounds_.counts(c.round, at))
             add(kind::lose);
     }
+    if (w.cuts < scope_.cuts && c.active() && l.requests.front() == set_request && !l.stray)
+        add(kind::cut);
+    if (l.stray && n.lock == 0)
+        add(kind::arrive);
     if (scope_.renewals && c.now == phase::held) {
         const int until = w.time + scope_.ttl;
-        if (n.held_by(a) && (n.until < until || (!l.repaired && l.until < until)))
+        const bool counts_more = l.repaired ? l.until <= w.time : l.until < until;
+        if (n.held_by(a) && (n.until < until || counts_more))
             add(kind::renew);
-        if (n.lock == 0 && r.has_key(at))
+        if (n.lock == 0)
             add(kind::repair);
     }
 }
@@ -178,14 +183,32 @@ unsigned protocol::perform(world& w, const step& s) const
         return write(w, s.who);
     case kind::renew:
         n.until = static_cast<small>(w.time + scope_.ttl);
-        if (!l.repaired || how_.repaired_counts)
+        if (l.until <= w.time && !how_.revived_counts)
+            set_again(w, s.who, s.node); // it may have been gone
+        else if (!l.repaired || how_.repaired_counts)
             l.until = n.until;
         break;
     case kind::repair:
+        if (!how_.repaired_counts)
+            tell(w, s.who, input::lost, s.node);
+        settle(w);
+        if (c.now != phase::held)
+            break; // there was no majority without it
         set(n, s.who, static_cast<small>(w.time + scope_.ttl));
-        l.repaired = true;
+        l.repaired = l.until > w.time;
         if (how_.repaired_counts)
             l.until = n.until;
+        else if (!l.repaired)
+            set_again(w, s.who, s.node);
+        break;
+    case kind::cut: // no answer will come
+        ++w.cuts;
+        l.requests = {};
+        l.stray = true;
+        break;
+    case kind::arrive:
+        set(n, s.who, static_cast<small>(w.time + scope_.ttl));
+        l.stray = false;
         break;
     case kind::expire:
         n.lock = 0;
@@ -208,6 +231,16 @@ unsigned protocol::perform(world& w, const step& s) const
         break;
     }
     return none;
+}
+
+// A key that was gone is there again. It counts when the node has accepted a larger ballot.
+void protocol::set_again(world& w, attempt a, std::size_t at) const
+{
+    link& l = w.nodes[at].links[a];
+    l.repaired = false;
+    l.until = w.nodes[at].until;
+    tell(w, a, input::lost, at);
+    tell(w, a, input::granted, at);
 }
 
 void protocol::begin(world& w, attempt a, small ballot) const

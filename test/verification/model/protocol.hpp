@@ -22,6 +22,8 @@ enum class step_kind : std::uint8_t {
     write,   // to the guarded store
     renew,   // a node executes a renewal
     repair,  // a node executes a SET for a key that was lost
+    cut,     // a connection breaks before the node has executed the SET
+    arrive,  // that SET arrives
     expire,  // the key of a node expires
     tick,    // of the clock
     flush,   // a node loses all data
@@ -76,6 +78,7 @@ private:
 
     unsigned perform(world& w, const step& s) const;
     void begin(world& w, attempt a, small ballot) const;
+    void set_again(world& w, attempt a, std::size_t at) const;
     void tell(
         world& w, attempt a, round_book::input what, std::size_t node, unsigned value = 0) const;
     unsigned execute(world& w, attempt a, std::size_t node) const;

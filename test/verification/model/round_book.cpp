@@ -62,10 +62,10 @@ std::uint8_t tell(ballot_round& r, input what, std::size_t nodes, std::size_t no
             send(node);
         break;
     case input::accepted:
-        r.record_answer(node, static_cast<std::uint8_t>(value), ballot_answer::accepted);
+        r.record_answer(node, static_cast<std::uint16_t>(value), ballot_answer::accepted);
         break;
     case input::rejected:
-        r.record_answer(node, static_cast<std::uint8_t>(value), ballot_answer::refused);
+        r.record_answer(node, static_cast<std::uint16_t>(value), ballot_answer::refused);
         break;
     }
     while (const auto next = r.next())

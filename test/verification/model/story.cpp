@@ -88,6 +88,10 @@ std::string body(const step& s, const world& before, const world& after, const n
         return node + " executes a renewal of " + name;
     case kind::repair:
         return node + " executes a SET of " + name + " that repairs its key";
+    case kind::cut:
+        return "the connection of " + name + " with " + node + " breaks";
+    case kind::arrive:
+        return "a SET of " + name + " arrives at " + node + " over an old connection";
     case kind::expire:
         return "the key of " + name + " expires at " + node;
     case kind::tick:

@@ -31,6 +31,7 @@ struct rules {
     bool late_success = false;        // deadlines are not looked at when a lease is granted
     bool key_is_enough = false;       // a key counts for the validity without its register
     bool repaired_counts = false;     // a key that was lost and set again counts for it
+    bool revived_counts = false;      // a key counts that an old request has set again
     bool follows_far = false;         // ballots are not bound to the clock
     bool creates_registers = false;   // a ballot makes the register that a node has lost
     bool registers_at_zero = false;   // lost registers are made anew at 0
@@ -64,6 +65,7 @@ struct scope {
     bool spares = false;   // after the grant, ballots are sent to nodes that do not count
     bool writes = false;   // leases write to a guarded store
     bool renewals = false;
+    unsigned cuts = 0; // so often a connection breaks before the SET is executed
     // With explicit time:
     small last_time = 4;
     small ttl = 2, ahead = 1;

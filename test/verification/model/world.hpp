@@ -84,7 +84,8 @@ struct link {
     fifo<3> requests;
     fifo<4> replies;
     bool gone = false;     // the key has expired, by the client's clock
-    bool repaired = false; // the key was lost, and set again: it proves nothing
+    bool repaired = false; // the key was lost, and set again: it proves nothing before `until`
+    bool stray = false;    // a SET of an old connection may still arrive
     bool stamped = false;  // it has accepted a ballot; kept only for a wrong variant
     small until = 0;       // the client's deadline for the key, if time is explicit
 };
@@ -120,6 +121,7 @@ struct world {
     small time = 0;
     small losses = 0;  // of data, so far
     small further = 0; // ballots beyond the first of each attempt, so far
+    small cuts = 0;    // connections that broke before a SET was executed, so far
     small asks = 0;    // requests for keys beyond the first of each attempt, so far
     small store = 0;   // the largest token that the guarded store has accepted, as its ballot
     small older = 0;   // writes with this ballot or a smaller one are older than one in the store
