@@ -40,8 +40,8 @@ class engine;
 /// execution context must call its `notify_fork(fork_child)` first, as Asio requires in any case.
 /// Then nothing is sent, the child's copies of leases are lost, and its operations end, those that
 /// were pending included: `acquire()` and questions with `errc::closed`, `lost()` and `extend()`
-/// with `errc::lease_lost`, so that `hold()`, elections and batches end their work, `release()` with
-/// `release_outcome::expired`, and `drain()` and `close()` without an error.
+/// with `errc::lease_lost`, so that `hold()`, elections and batches end their work, `release()`
+/// with `release_outcome::expired`, and `drain()` and `close()` without an error.
 class locker {
 public:
     /// The type of `get_executor()`.
