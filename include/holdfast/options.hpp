@@ -89,11 +89,12 @@ struct lock_options {
     /// Another process that waits in the store's queue is noticed at once, and the resource is
     /// handed to it as in a release: the store tells it; in MariaDB the locker looks every 20 ms.
     /// If such a notice is lost, the locker notices at its next renewal, a third of the ttl later
-    /// at most; under `renewal::manual`, the lease ends one ttl later at most. Clients without a
-    /// place in the queue wait until the time is over: other Redlock clients, lockers whose node
-    /// user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in another
-    /// process does not wait, so it finds the resource held. While the lease is used again and
-    /// again, the acquires in a row count as transfers where waiters are not noticed:
+    /// at most; if the other process reaches only some Redlock nodes, within as many renewals as
+    /// there are nodes. Under `renewal::manual`, the lease ends one ttl later at most. Clients
+    /// without a place in the queue wait until the time is over: other Redlock clients, lockers
+    /// whose node user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in
+    /// another process does not wait, so it finds the resource held. While the lease is used again
+    /// and again, the acquires in a row count as transfers where waiters are not noticed:
     /// `handoff_limit` and `handoff_time` end them. Where waiters are noticed, an acquire ends them
     /// once in a period of `polling_window`, or in this time if it is longer, and waits for the
     /// window; a single attempt, or a wait of two windows or less, ends none. With a

@@ -109,7 +109,7 @@ public:
 
     // The answer to a SET that was queued at `sent`. `sure`: the library has certainly read it.
     void answered(std::size_t node, std::span<const resp::value> reply, core::time_point sent,
-        bool to_repair, bool sure)
+        core::time_point when, bool to_repair, bool sure)
     {
         place& p = at_[node];
         blurred = blurred || !sure;
@@ -119,7 +119,9 @@ public:
             close_one(p);
         const resp::value& v = reply.front();
         if (v.kind == resp::value_kind::simple_string && v.text == "OK") {
-            if (!to_repair)
+            if (to_repair)
+                set_again(p, sent, when);
+            else
                 grant(p, sent);
         } else if (v.kind == resp::value_kind::null) {
             ++refusals;
@@ -174,7 +176,8 @@ public:
             grant(p, sent);
         } else {
             ++p.refused;
-            lose(p, sure);
+            if (p.ours)
+                lose(p, core::long_ago, sure);
             forget(p, sure);
         }
         compare();
@@ -183,15 +186,17 @@ public:
     // A renewal is answered, perhaps by an error.
     void renewal_ends(std::size_t node) { at_[node].renewing -= at_[node].renewing > 0 ? 1u : 0u; }
 
-    void renewed(std::size_t node, bool confirmed, core::time_point sent, bool sure)
+    void renewed(
+        std::size_t node, bool confirmed, core::time_point sent, core::time_point when, bool sure)
     {
         place& p = at_[node];
         blurred = blurred || !sure || (!confirmed && p.open > p.open_was);
-        if (confirmed) {
-            p.ours = p.may_count;
-            p.until = std::max(p.until, sent + terms.ttl - terms.drift);
+        if (confirmed && p.may_count && !p.lost) {
+            grant(p, sent);
+        } else if (confirmed) {
+            set_again(p, sent, when);
         } else {
-            lose(p, sure);
+            lose(p, sent, sure);
             if (p.open == 0) // otherwise a new request is already under way
                 forget(p, sure);
         }
@@ -298,7 +303,7 @@ private:
 
         bool may_count = false; // asked in this round, and the key was not found missing since
         bool ours = false;
-        bool lost = false; // was ours and was lost: later grants of this node do not count
+        bool lost = false; // it had forgotten the key: no grant of this node counts before `until`
         bool removing = false;
         bool queued = false;
         std::string reference; // of the place in the queue
@@ -318,7 +323,18 @@ private:
     void grant(place& p, core::time_point sent)
     {
         p.ours = p.may_count = !p.lost;
-        p.until = std::max(p.until, sent + terms.ttl - terms.drift);
+        if (!p.lost)
+            p.until = std::max(p.until, sent + terms.ttl - terms.drift);
+    }
+
+    // The key is there again. It counts if a majority is there without it.
+    void set_again(place& p, core::time_point sent, core::time_point when)
+    {
+        p.ours = false;
+        if ((p.lost && sent < p.until) || bound() <= when)
+            return;
+        p.lost = false;
+        grant(p, sent);
     }
 
     // Only a reply that was certainly read has an effect here.
@@ -330,10 +346,14 @@ private:
         p.may_count = p.may_count && p.open > 0;
     }
 
-    static void lose(place& p, bool sure)
+    static void lose(place& p, core::time_point sent, bool sure)
     {
-        p.lost = p.lost || (p.ours && sure);
-        p.ours = p.ours && !p.lost;
+        if (!sure)
+            return;
+        p.lost = p.lost || sent < p.until;
+        p.ours = false;
+        if (!p.lost)
+            p.until = core::long_ago;
     }
 
     void compare()

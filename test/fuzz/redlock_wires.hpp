@@ -239,7 +239,7 @@ struct redlock_wires : redlock_leases {
             return;
         if (text[0] == "SET") {
             if (claim_book* const b = claim_at(c, 0))
-                b->answered(at, answer, c.queued, c.in_renewal, sure);
+                b->answered(at, answer, c.queued, now, c.in_renewal, sure);
         } else if (text[0] == "EXISTS") {
             const auto asker = open.find(looks[at].front());
             looks[at].pop_front();
@@ -293,7 +293,7 @@ struct redlock_wires : redlock_leases {
             if (b != nullptr && c.confirms && (usable || v.kind == resp::value_kind::error))
                 b->confirmed(at, ours, c.queued, sure);
             else if (b != nullptr && usable)
-                b->renewed(at, ours, c.queued, sure);
+                b->renewed(at, ours, c.queued, now, sure);
         }
     }
 

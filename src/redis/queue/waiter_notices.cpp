@@ -1,5 +1,6 @@
 #include "redis/queue/waiter_notices.hpp"
 
+#include "redis/node/scripts.hpp"
 #include "redis/quorum/rendezvous.hpp"
 
 namespace holdfast::redis {
@@ -38,17 +39,19 @@ void waiter_notices::ask(claim_id id, time_point now)
         look_elsewhere(id, now);
 }
 
-// One request at a time: a silent node is not asked without end.
+// One request at a time: a silent node is not asked without end. A place there may be our own.
 void waiter_notices::look_elsewhere(claim_id id, time_point now)
 {
     notice& n = set_.at(id);
+    const claim& c = claims_[id];
     for (std::size_t i = 0; i < nodes_.size() && !n.looks; ++i) {
         n.looks_at = (n.looks_at + 1) % nodes_.size();
         node_session& other = nodes_[n.looks_at];
-        if (n.looks_at == n.node || !nodes_.is_ready(n.looks_at) || !other.server().keeps_queue ||
-            other.congested(now))
+        const bool is_own = c.keys[n.looks_at].queued && now < c.round_began + queue_ttl;
+        if (n.looks_at == n.node || is_own || !nodes_.is_ready(n.looks_at) ||
+            !other.server().keeps_queue || other.congested(now))
             continue;
-        nodes_.send(n.looks_at, calls_.has_queue(claims_[id]),
+        nodes_.send(n.looks_at, calls_.has_queue(c),
             {.reference = id, .kind = request_kind::notice, .sent = now});
         n.looks = true;
     }
@@ -67,9 +70,11 @@ void waiter_notices::on_reply(std::size_t node, claim_id id, reply answer, time_
     if (found == set_.end())
         return;
     const resp::value& v = answer.front();
+    if (found->second.looks_at == node)
+        found->second.looks = false; // also if it is the one to tell by now
     if (found->second.node != node) {
-        found->second.looks = found->second.looks && found->second.looks_at != node;
         if (v.kind == resp::value_kind::integer && v.integer != 0) {
+            claims_[id].keys[node].others_wait = true;
             end_tracking(id, now);
             note(id);
         }

@@ -1,4 +1,5 @@
 // Notices that other processes begin to wait for a resource that this one holds.
+#include "unit/redis/fence_fixture.hpp"
 #include "unit/redis/queue_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -174,6 +175,23 @@ BOOST_AUTO_TEST_CASE(silent_nodes_are_asked_once_for_waiters)
     BOOST_TEST(nodes[other].commands() == "EXISTS A:holdfast:queue");
 }
 
+// A claim that has waited for long may still have places of its own in other queues.
+BOOST_AUTO_TEST_CASE(own_places_are_not_taken_for_those_of_others)
+{
+    const std::size_t queue_node = queue_node_without_waiters();
+    const std::size_t other = (queue_node + 1) % 3;
+    for (std::size_t i = 0; i < 3; ++i)
+        occupy(i, 1200ms);
+    const auto id = ask_in_turn(7, 'x');
+    pass(1300ms); // it joins all queues, and then has its turn
+    BOOST_TEST(events().starts_with("7 granted for "));
+    BOOST_REQUIRE(has_queue(other));
+    for (int again = 0; again < 4; ++again)
+        report(id);
+    BOOST_TEST(events() == "");
+    BOOST_TEST(reports(id));
+}
+
 // The holder of that time is told.
 BOOST_AUTO_TEST_CASE(a_transfer_keeps_it)
 {
@@ -312,6 +330,45 @@ BOOST_AUTO_TEST_CASE(the_next_claim_is_told_in_its_place)
     others_join(queue_node);
     BOOST_TEST(events() == "8 others wait");
     BOOST_TEST(!reports(second));
+}
+
+// The node that is to tell has been looked at just before, and has not answered.
+BOOST_AUTO_TEST_CASE(a_look_at_the_node_that_is_to_tell_by_now)
+{
+    fence_fixture f(3);
+    f.connect();
+    const auto id = f.acquire(7, 0);
+    const auto report = [&] {
+        f.core->queue().report_waiters(id, f.now);
+        f.run();
+    };
+    const auto asked = [&](std::size_t node) {
+        return f.requests(node).ends_with("EXISTS");
+    };
+    report();
+    std::size_t first = 0;
+    while (!asked(first))
+        ++first;
+    f.answer(first, ":0\r\n");
+    f.renew(id);
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (i != first)
+            f.renewed(i, 1);
+    }
+    f.pass(60ms); // it does not answer in time: another node is to tell
+    while (!asked(first)) {
+        report();
+        for (std::size_t i = 0; i < 3; ++i) {
+            while (i != first && asked(i))
+                f.answer(i, ":0\r\n");
+        }
+    }
+    f.renewed(first, 1);
+    report(); // it is to tell again
+    while (asked(first))
+        f.answer(first, ":0\r\n");
+    report();
+    BOOST_TEST((asked((first + 1) % 3) || asked((first + 2) % 3)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
