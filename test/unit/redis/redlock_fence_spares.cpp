@@ -35,6 +35,17 @@ struct lease_with_a_spare : fenced_lease {
         opened(4, quarantine);
         answer(4, "record", "_\r\n");
     }
+    // Node 4 is away for longer than its key lasts.
+    void be_away_for_a_second()
+    {
+        nodes[4].accepts = false;
+        disconnect(4);
+        keep_for_a_second(false);
+        nodes[4].accepts = true;
+        pass(500ms);
+        opened(4);
+        answer(4, "record", "_\r\n");
+    }
     // The next renewal, and the requests to node 4.
     std::string renewal()
     {
@@ -59,13 +70,7 @@ BOOST_AUTO_TEST_SUITE(redlock_fence_spares)
 // and has then accepted a larger ballot.
 BOOST_FIXTURE_TEST_CASE(a_node_whose_key_ran_out_needs_a_larger_ballot, lease_with_a_spare)
 {
-    nodes[4].accepts = false;
-    disconnect(4);
-    keep_for_a_second(false);
-    nodes[4].accepts = true;
-    pass(500ms);
-    opened(4);
-    answer(4, "record", "_\r\n");
+    be_away_for_a_second();
     BOOST_TEST(renewal() == "renew");
     renewed(4, 0);
     BOOST_TEST(renewal() == "set x");
@@ -143,13 +148,7 @@ BOOST_FIXTURE_TEST_CASE(a_ballot_for_a_lease_waits_for_its_node, fenced_lease)
 // may have forgotten another lease in between.
 BOOST_FIXTURE_TEST_CASE(a_key_that_came_back_needs_a_larger_ballot, lease_with_a_spare)
 {
-    nodes[4].accepts = false;
-    disconnect(4);
-    keep_for_a_second(false);
-    nodes[4].accepts = true;
-    pass(500ms);
-    opened(4);
-    answer(4, "record", "_\r\n");
+    be_away_for_a_second();
     BOOST_TEST(renewal() == "renew");
     renewed(4, 1);
     BOOST_TEST(renewal().starts_with("renew, ballot"));
