@@ -107,7 +107,7 @@ public:
     bool could_be_spare(std::size_t node) const noexcept;
 
     // The lease has the token of the current ballot. Precondition: the verdict is `acquired`. A
-    // node that was excluded may become a spare one, with a later ballot.
+    // node that was excluded may become a spare one, with a ballot that it has not been sent yet.
     void publish() noexcept;
     // The lease of another client is ours: its ballot is the current one, and published. All nodes
     // count, since of that lease no node holds the key without counting: all_keys_count().
