@@ -90,15 +90,15 @@ struct lock_options {
     /// handed to it as in a release: the store tells it; in MariaDB the locker looks every 20 ms.
     /// If such a notice is lost, the locker notices at its next renewal, a third of the ttl later
     /// at most; if the other process reaches only some Redlock nodes, within as many renewals as
-    /// there are nodes. Under `renewal::manual`, the lease ends one ttl later at most. Clients
-    /// without a place in the queue wait until the time is over: other Redlock clients, lockers
-    /// whose node user lacks the rights for the queue, lockers of `memory()`. `try_acquire()` in
-    /// another process does not wait, so it finds the resource held. While the lease is used again
-    /// and again, the acquires in a row count as transfers where waiters are not noticed:
-    /// `handoff_limit` and `handoff_time` end them. Where waiters are noticed, an acquire ends them
-    /// once in a period of `polling_window`, or in this time if it is longer, and waits for the
-    /// window; a single attempt, or a wait of two windows or less, ends none. With a
-    /// `handoff_limit` of 0 nothing lingers.
+    /// there are nodes, if these answer, or some seconds later. Under `renewal::manual`, the lease
+    /// ends one ttl later at most. Clients without a place in the queue wait until the time is
+    /// over: other Redlock clients, lockers whose node user lacks the rights for the queue, lockers
+    /// of `memory()`. `try_acquire()` in another process does not wait, so it finds the resource
+    /// held. While the lease is used again and again, the acquires in a row count as transfers
+    /// where waiters are not noticed: `handoff_limit` and `handoff_time` end them. Where waiters
+    /// are noticed, an acquire ends them once in a period of `polling_window`, or in this time if
+    /// it is longer, and waits for the window; a single attempt, or a wait of two windows or less,
+    /// ends none. With a `handoff_limit` of 0 nothing lingers.
     ///
     /// A lease is given only to an acquire with the same `ttl`, `drift` and `guard`; before another
     /// one, it is released first. The `linger` that counts is that of the lease that was released;
