@@ -300,7 +300,7 @@ void acquisition::exclude(claim& c, std::size_t node, errc why)
     c.weigh();
 }
 
-// A node that refuses a ballot of an attempt is asked for its register, to choose a larger one.
+// A node that refuses a ballot is asked for its register. A lease asks one node at a time.
 bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, time_point now)
 {
     const claim_id id = r.reference;
@@ -322,12 +322,16 @@ bool acquisition::on_ballot(std::size_t node, const request& r, reply answer, ti
             node, r.ballot, b.why != errc{} ? ballot_answer::refused : b.said);
         if (b.why != errc{} && c->stage != claim_stage::held)
             exclude(*c, node, b.why);
-        if (c->stage == claim_stage::asking && b.said == ballot_answer::refused &&
-            c->round.ballots().is_current(r.ballot)) {
+        std::uint8_t& asked = c->round.fence().registers_asked;
+        const ballot_round& round = c->round.ballots();
+        const bool attempts = c->stage == claim_stage::asking;
+        if (b.said == ballot_answer::refused && round.is_current(r.ballot) &&
+            (attempts || (round.is_later(r.ballot) && asked == 0))) {
             nodes_.send(node, dialect_.largest_ballot(*c),
                 {.reference = id, .kind = request_kind::largest, .sent = now});
-            ++c->round.fence().registers_asked;
-            claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
+            ++asked;
+            if (attempts)
+                claims_.wake_at(id, now + nodes_.timeout(c->params.ttl));
         }
         c->weigh();
         go_on(id, now);
@@ -383,12 +387,9 @@ void acquisition::time_out(claim_id id)
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
         if (c.round.votes().of(i) != vote::pending)
             continue;
-        if (c.keys[i].state == key::unsent) {
-            c.not_granted(i, vote::failed);
-            continue;
-        }
-        if (c.keys[i].again) {
-            c.not_granted(i, vote::refused);
+        const bool unsent = c.keys[i].state == key::unsent;
+        if (unsent || c.keys[i].again) {
+            c.not_granted(i, unsent ? vote::failed : vote::refused);
             continue;
         }
         nodes_[i].count_timeout();

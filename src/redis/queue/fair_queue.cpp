@@ -84,14 +84,17 @@ void fair_queue::enqueue(claim_id id, bool by_text, time_point now)
 }
 
 // A claim that waits at its queue node without success may find that other clients use another one.
-// In all queues, it gets its turn wherever they hand off the resource.
+// In all queues, it gets its turn wherever they hand off the resource. It takes no place where
+// turns have led to no lease: there it may be ahead of clients that come before it at the common
+// queue node, and turns that come so early cost it its other places.
 void fair_queue::join_all(claim_id id, time_point now)
 {
     claim& c = claims_[id];
     c.queue.everywhere = true;
     const std::string_view command = dialect_.common().join(c, dialect_.common().place_of(c, id));
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-        if (i == c.queue.node || !nodes_[i].server().keeps_queue || nodes_[i].congested(now))
+        if (i == c.queue.node || !nodes_[i].server().keeps_queue || nodes_[i].congested(now) ||
+            (!c.keys[i].queued && nodes_.unfit().is_fruitless(c.hash, i, now)))
             continue;
         send(i, command, request_kind::join, id, now);
         c.keys[i].queued = true;

@@ -124,6 +124,11 @@ public:
     bool all_keys_count() const noexcept;
     // The ballot of the lease; 0 before publish().
     std::uint64_t published() const noexcept { return published_; }
+    // Whether a ballot with this number was proposed after that.
+    bool is_later(std::uint16_t number) const noexcept
+    {
+        return published_ != 0 && number > published_number_;
+    }
 
 private:
     enum class ballot_state : std::uint8_t { none, sent, accepted, refused, silent };

@@ -26,12 +26,13 @@ struct disagreement_fixture : queue_fixture {
         for (std::size_t i = 0; i < nodes.size(); ++i)
             reply(i, {"SET", "A", other, "PX", "60000"});
     }
-    // It releases at the other queue node.
-    void others_hand_off()
+    void hand_off_at(std::size_t node)
     {
-        reply(b, {"EVAL", std::string(redis::pass_on_script.text), "2", "A", "A:holdfast:queue",
-                     other, "500", ""});
+        reply(node, {"EVAL", std::string(redis::pass_on_script.text), "2", "A", "A:holdfast:queue",
+                        other, "500", ""});
     }
+    // It releases at the other queue node.
+    void others_hand_off() { hand_off_at(b); }
     void others_release()
     {
         others_hand_off();
@@ -92,8 +93,9 @@ BOOST_AUTO_TEST_CASE(a_turn_without_a_lease)
 }
 
 // No other client uses our queue node, so our turn there always comes too early, and each attempt
-// gives up its place in the queue of the others. After three such turns an attempt keeps it. Found
-// by the simulator: 165245, where resources rest.
+// gives up its place in the queue of the others. After three such turns an attempt keeps it, and
+// has no place at our queue node for ten seconds. Found by the simulator: 165245, where resources
+// rest.
 BOOST_AUTO_TEST_CASE(a_client_that_is_alone_at_its_queue_node)
 {
     occupy_all();
@@ -106,10 +108,33 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_alone_at_its_queue_node)
     ask_in_turn(9, 'z');
     pass(9s);
     BOOST_TEST(events() == "");
-    BOOST_TEST(has_queue(a));
+    BOOST_TEST(!has_queue(a));
     others_release();
     run();
     BOOST_TEST(events() == "9 granted for 988");
+}
+
+// Clients that come before us at the common queue node have no place at another node yet, or a
+// later one. So our turn there always comes too early. After three such turns an attempt has no
+// place there. Found by the simulator: 980125, where resources rest.
+BOOST_AUTO_TEST_CASE(a_client_that_is_the_first_at_the_wrong_node)
+{
+    occupy_all();
+    const std::size_t c = 3 - a - b;
+    for (int turn = 0; turn < 3; ++turn) {
+        ask_in_turn(8, static_cast<char>('p' + turn));
+        pass(1100ms);
+        BOOST_TEST(has_queue(c));
+        hand_off_at(c);
+        pass(200ms);
+        BOOST_TEST(events() == "8 refused: contended");
+        reply(c, {"SET", "A", other, "PX", "60000"});
+    }
+    ask_in_turn(9, 'z');
+    pass(1100ms);
+    BOOST_TEST(has_queue(a));
+    BOOST_TEST(has_queue(b));
+    BOOST_TEST(!has_queue(c));
 }
 
 // A claim that has waited for a second joins all queues, too. Found by the simulator: 516851.

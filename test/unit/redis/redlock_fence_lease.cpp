@@ -66,6 +66,7 @@ BOOST_AUTO_TEST_CASE(spare_nodes_get_a_new_ballot_with_the_renewal)
     for (std::size_t i = 0; i < 4; ++i)
         renewed(i, 1);
     refuse(3);
+    largest(3, 900);
     key(4);
     BOOST_TEST(events() == "7 valid for 988");
 

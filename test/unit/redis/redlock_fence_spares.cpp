@@ -118,6 +118,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_in_quarantine_is_sent_no_ballot_for_a_lease, leas
     BOOST_TEST(renewal().starts_with("renew, ballot"));
     renewed(4, 1);
     refuse(4); // it is asked again, but not at once
+    largest(4, 8000);
     BOOST_TEST(renewal() == "renew");
     renewed(4, 1);
     pass(100ms);
@@ -225,11 +226,32 @@ BOOST_FIXTURE_TEST_CASE(extensions_in_a_loop_make_no_flood_of_ballots, fenced_le
         renew_at("11111");
         while (requests(3) != "") {
             refuse(3);
+            largest(3, 8000);
             ++ballots;
         }
         pass(10ms);
     }
     BOOST_TEST(ballots == 5u);
+}
+
+// A node loses its data, and keeps its connection. The lease notices when it gives the key back to
+// the node, and lets it make new registers. Found by review.
+BOOST_FIXTURE_TEST_CASE(
+    a_node_that_lost_its_registers_makes_new_ones_for_a_lease, lease_with_a_spare)
+{
+    pass(100ms);
+    renew_at("11110");
+    BOOST_TEST(renewal() == "set x");
+    key(4);
+    pass(890ms);
+    BOOST_TEST(renewal() == "renew");
+    renewed(4, 1);
+    BOOST_TEST(renewal().starts_with("renew, ballot"));
+    renewed(4, 1);
+    refuse(4);
+    BOOST_TEST(requests(4) == "largest");
+    answer(4, "largest", "_\r\n");
+    BOOST_TEST(requests(4) == "open");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
