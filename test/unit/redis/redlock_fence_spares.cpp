@@ -54,6 +54,14 @@ struct lease_with_a_spare : fenced_lease {
             renewed(i, 1);
         return requests(4);
     }
+    // Node 4 forgets the key, and is given it again.
+    void forget_the_key()
+    {
+        pass(100ms);
+        renew_at("11110");
+        BOOST_TEST(renewal() == "set x");
+        key(4);
+    }
     // The lease lives on nodes 2 to 4.
     void lose_0_and_1()
     {
@@ -85,10 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_node_whose_key_ran_out_needs_a_larger_ballot, lease_wi
 // A node that forgot the key counts as well, but not before its key would have ended.
 BOOST_FIXTURE_TEST_CASE(a_node_that_forgot_the_key_needs_a_larger_ballot_later, lease_with_a_spare)
 {
-    pass(100ms);
-    renew_at("11110");
-    BOOST_TEST(renewal() == "set x");
-    key(4);
+    forget_the_key();
     pass(880ms);
     BOOST_TEST(renewal() == "renew");
     renewed(4, 1);
@@ -239,10 +244,7 @@ BOOST_FIXTURE_TEST_CASE(extensions_in_a_loop_make_no_flood_of_ballots, fenced_le
 BOOST_FIXTURE_TEST_CASE(
     a_node_that_lost_its_registers_makes_new_ones_for_a_lease, lease_with_a_spare)
 {
-    pass(100ms);
-    renew_at("11110");
-    BOOST_TEST(renewal() == "set x");
-    key(4);
+    forget_the_key();
     pass(890ms);
     BOOST_TEST(renewal() == "renew");
     renewed(4, 1);
@@ -252,6 +254,25 @@ BOOST_FIXTURE_TEST_CASE(
     BOOST_TEST(requests(4) == "largest");
     answer(4, "largest", "_\r\n");
     BOOST_TEST(requests(4) == "open");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lease_asks_one_node_at_a_time_for_its_register, fenced_lease)
+{
+    for (const std::size_t spare : {3u, 4u}) {
+        key(spare);
+        refuse(spare);
+    }
+    pass(100ms);
+    renew_at("11111");
+    refuse(3);
+    refuse(4);
+    BOOST_TEST(requests(3) == "largest");
+    BOOST_TEST(requests(4) == "");
+    largest(3, 900);
+    pass(100ms);
+    renew_at("11111");
+    refuse(4);
+    BOOST_TEST(requests(4) == "largest");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
