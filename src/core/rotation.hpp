@@ -5,6 +5,7 @@
 
 #include <holdfast/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -12,7 +13,8 @@
 namespace holdfast::core {
 
 // Which member is tried, and when. After a failure, the next one at once; when all have failed,
-// after a pause. Pauses grow, and are random.
+// after a pause. Pauses grow, and are random. The failures before are forgotten when a member has
+// worked for as long as the last pause was, and for the least pause at least.
 class rotation {
 public:
     struct pauses {
@@ -24,7 +26,7 @@ public:
 
     std::size_t current() const noexcept { return current_; }
     time_point next_at() const noexcept { return next_at_; }
-    // Why all members have failed, one after the other; none if one has worked since.
+    // Why all members have failed, one after the other; none if one works since.
     errc cut_off() const noexcept { return cut_off_; }
 
     // A call to the current member has succeeded.
@@ -42,6 +44,7 @@ private:
     std::size_t failed_ = 0;     // in this round
     unsigned failed_rounds_ = 0; // in a row
     bool worked_ = false;        // a call has succeeded since the last failure
+    time_point trusted_from_ = long_ago;
     errc cut_off_{};
     time_point next_at_ = long_ago;
 };
@@ -57,8 +60,6 @@ inline rotation::rotation(
 
 inline void rotation::worked() noexcept
 {
-    failed_ = 0;
-    failed_rounds_ = 0;
     cut_off_ = errc{};
     worked_ = true;
 }
@@ -66,8 +67,12 @@ inline void rotation::worked() noexcept
 inline bool rotation::failed(errc why, time_point now) noexcept
 {
     const bool hopeless = make_error_code(why) == condition::misconfigured;
-    // A member that has worked is likely to work again soon.
-    const bool hopeful = std::exchange(worked_, false) && !hopeless;
+    // A member that has worked for a while is likely to work again soon.
+    const bool hopeful = std::exchange(worked_, false) && !hopeless && now >= trusted_from_;
+    if (hopeful) {
+        failed_ = 0;
+        failed_rounds_ = 0;
+    }
     const bool round_over = ++failed_ >= members_ && !hopeful;
     current_ = (current_ + 1) % members_;
     next_at_ = now;
@@ -80,6 +85,7 @@ inline bool rotation::failed(errc why, time_point now) noexcept
         next_at_ += hopeless ? pauses_.longest
                              : backoff(++failed_rounds_, pauses_.least, pauses_.longest, jitter_);
     }
+    trusted_from_ = next_at_ + std::max(pauses_.least, next_at_ - now);
     return round_over;
 }
 

@@ -63,17 +63,37 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_worked_begins_a_new_round)
     r.failed(errc::unreachable, now);
     r.worked();
     BOOST_TEST((r.cut_off() == errc{}));
-    BOOST_TEST(!r.failed(errc::unreachable, now));
-    BOOST_TEST((r.next_at() == now));
+    BOOST_TEST(!r.failed(errc::unreachable, now + 20ms));
+    BOOST_TEST((r.next_at() == now + 20ms));
 }
 
 BOOST_AUTO_TEST_CASE(the_only_member_is_tried_again_after_a_short_pause)
 {
     rotation r(1, short_ones, 1);
-    for (int i = 0; i < 10; ++i) {
+    core::time_point at = now;
+    for (int i = 0; i < 10; ++i, at = r.next_at() + 10ms) {
         r.worked();
-        BOOST_TEST(!r.failed(errc::unreachable, now));
-        BOOST_TEST((r.next_at() <= now + 10ms));
+        BOOST_TEST(!r.failed(errc::unreachable, at));
+        BOOST_TEST((r.next_at() <= at + 10ms));
+    }
+}
+
+// For example, a member that answers one kind of request, and refuses another one.
+BOOST_AUTO_TEST_CASE(members_that_work_only_for_a_moment_are_tried_seldom)
+{
+    for (const std::size_t members : {1u, 3u}) {
+        rotation r(members, short_ones, 1);
+        core::time_point at = now;
+        std::size_t tries = 0;
+        bool cut_off = false;
+        for (; at < now + 10s; ++tries) {
+            at = std::max(at, r.next_at()) + 1ms;
+            r.worked();
+            r.failed(errc::overloaded, at);
+            cut_off = cut_off || r.cut_off() == errc::overloaded;
+        }
+        BOOST_TEST(tries < members * 300); // a pause is 50 ms long on average
+        BOOST_TEST(cut_off);
     }
 }
 
