@@ -15,7 +15,7 @@ namespace holdfast::etcd_store {
 
 // A request with one answer.
 struct request {
-    enum class kind : std::uint8_t { ask, list, leave, bar, grant_lease, revoke_lease };
+    enum class kind : std::uint8_t { ask, list, leave, bar, clear, grant_lease, revoke_lease };
 
     kind what{};
     core::slot_id claim = 0;

@@ -22,6 +22,7 @@ void channel::stop() noexcept
 {
     if (wants_open())
         state_ = state::closing;
+    opening_ends_ = core::never;
 }
 
 void channel::fail(errc why, std::string reason, core::time_point now)
@@ -29,7 +30,7 @@ void channel::fail(errc why, std::string reason, core::time_point now)
     if (!wants_open())
         return;
     record_.failed(why, make_error_code(why), std::move(reason));
-    state_ = state::closing;
+    stop();
     owner_.on_failed(*this, now);
 }
 
@@ -66,6 +67,7 @@ void channel::closed(error_code why, core::time_point now)
 {
     const bool was_wanted = wants_open();
     state_ = state::idle;
+    opening_ends_ = core::never;
     calls_.reset();
     out_.clear();
     if (!was_wanted)

@@ -97,12 +97,10 @@ void claim_desk::ended(core::claim_id id, const claim& c)
 
 void claim_desk::clear_barriers(time_point now)
 {
-    while (members_.is_up()) {
-        const auto key = barriers_.next(now);
-        if (!key)
-            return;
-        begin({.what = kind::leave}, wire::delete_path, wire::delete_key(*key), now);
-    }
+    if (!members_.is_up())
+        return;
+    if (const auto key = barriers_.next(now))
+        begin({.what = kind::clear}, wire::delete_path, wire::delete_key(*key), now);
 }
 
 } // namespace holdfast::etcd_store

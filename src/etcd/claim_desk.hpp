@@ -39,7 +39,12 @@ public:
     void want(core::claim_id id);
     bool has_requests() const noexcept { return !wanted_.empty(); }
     void make_requests();
-    void forget_requests() noexcept { wanted_.clear(); }
+    // The connection is gone.
+    void forget_requests() noexcept
+    {
+        wanted_.clear();
+        barriers_.disconnected();
+    }
 
     // The key of a claim is to be deleted: the next claim on its queue waits for
     // that, or does it in its own request.
@@ -49,6 +54,8 @@ public:
 
     // Deletes keys that bar late requests, when they are not needed any more.
     void clear_barriers(core::time_point now);
+    // The answer to that.
+    void is_cleared(bool is_gone, core::time_point now) { barriers_.answered(is_gone, now); }
     core::time_point wake_at() const noexcept { return barriers_.wake_at(); }
 
 private:

@@ -45,7 +45,8 @@ private:
     std::unordered_map<std::string, departure> leaving_;
 };
 
-// The keys that bar late requests. They are deleted when no request can be so late any more.
+// The keys that bar late requests. They are deleted, one after the other, when no request can be so
+// late any more.
 class barriers {
 public:
     void add(std::string key, core::time_point now)
@@ -54,17 +55,27 @@ public:
     }
     core::time_point wake_at() const noexcept
     {
-        return keys_.empty() ? core::never : keys_.front().at;
+        return keys_.empty() || asked_ ? core::never : keys_.front().at;
     }
-    // A key to be deleted now.
+    // A key whose deletion is to be asked for now.
     std::optional<std::string> next(core::time_point now)
     {
         if (wake_at() > now)
             return std::nullopt;
-        std::string key = std::move(keys_.front().key);
-        keys_.pop_front();
-        return key;
+        asked_ = true;
+        return keys_.front().key;
     }
+    // The deletion is answered, or was refused.
+    void answered(bool is_gone, core::time_point now)
+    {
+        asked_ = false;
+        barrier last = std::move(keys_.front());
+        keys_.pop_front();
+        if (!is_gone)
+            add(std::move(last.key), now);
+    }
+    // The deletion under way may not have been carried out.
+    void disconnected() noexcept { asked_ = false; }
 
 private:
     static constexpr core::duration kept_for = std::chrono::minutes(10);
@@ -75,6 +86,7 @@ private:
     };
 
     std::deque<barrier> keys_;
+    bool asked_ = false; // for the deletion of the first one
 };
 
 // Whether answers come from one store that only goes forward. Otherwise it was restored from a

@@ -145,7 +145,7 @@ void lock_core::wake(time_point now, time_point heard)
     sessions_.serve(parts_.end.is_winding_up(), now);
     watches_.wake(now, members_.is_up() ? &members_.current() : nullptr);
     desk_.clear_barriers(now);
-    members_.wake(now);
+    members_.wake(now, heard);
 }
 
 void lock_core::close(time_point)

@@ -34,8 +34,13 @@ void members::note_success() noexcept
     current().record().worked();
 }
 
-void members::wake(core::time_point now)
+// A member that stands still may take the connection, and not answer.
+void members::wake(core::time_point now, core::time_point heard)
 {
+    if (active_ && current().opening_ends() <= heard) {
+        ++current().record().stats().timeouts;
+        current().fail(errc::no_reply, "no answer in time", now);
+    }
     if (active_ || now < rotation_.next_at() || !current().is_idle())
         return;
     active_ = true;

@@ -50,17 +50,19 @@ public:
     bool can_mend(const failure& f) const noexcept
     {
         return f.helps == failure::remedy::other_member ||
-               (f.helps == failure::remedy::login_again && !settings_.user.empty());
+               (f.helps == failure::remedy::login_again && logs_in());
     }
+    bool logs_in() const noexcept { return !settings_.user.empty(); }
     // A call has succeeded.
     void note_success() noexcept;
     // Why no member is likely to answer now; none if one may.
     errc cut_off() const noexcept { return is_up() ? errc{} : rotation_.cut_off(); }
 
-    void wake(core::time_point now);
+    // `heard`: see core::backend_core.
+    void wake(core::time_point now, core::time_point heard);
     core::time_point wake_at() const noexcept
     {
-        return active_ ? core::never : rotation_.next_at();
+        return active_ ? channels_[rotation_.current()]->opening_ends() : rotation_.next_at();
     }
     void close() noexcept;
 

@@ -89,12 +89,19 @@ public:
         return std::min(next, users_.idle_at());
     }
 
-    // What a claim may rely on whose last request, or turn, was at `asked`.
+    // What a claim may rely on whose last request, or turn, was at `asked`. `drift`: for a ttl.
     core::validity valid_for(
         core::duration ttl, core::duration drift, core::time_point asked) const noexcept
     {
-        const core::time_point end = is_alive() ? std::min(asked + ttl, ends()) : asked;
-        return {.asked = asked, .ttl = ttl, .until = end - drift};
+        if (!is_alive())
+            return {.asked = asked, .ttl = ttl, .until = asked - drift};
+        // The lease of the server may be longer than the ttl, and its clock is wrong for longer.
+        const double longer =
+            std::chrono::duration<double>(length_) / std::max(ttl, core::duration(1));
+        const auto of_lease =
+            std::chrono::duration_cast<core::duration>(drift * std::max(longer, 1.0));
+        return {
+            .asked = asked, .ttl = ttl, .until = std::min(asked + ttl - drift, ends() - of_lease)};
     }
 
 private:

@@ -134,6 +134,8 @@ void store_answers::arrived(const request& r, time_point now)
             return;
         }
         break;
+    case kind::clear:
+        return desk_.is_cleared(true, now);
     case kind::revoke_lease:
         return;
     }
@@ -233,10 +235,14 @@ void store_answers::failed(
 {
     if (r.what == kind::grant_lease) {
         sessions_[r.session].refused();
-        return members_.fail(f.reason, text, now);
+        if (members_.can_mend(f))
+            return members_.fail(f.reason, text, now);
+        return refuse_new(r.session, f.reason, now);
     }
     if (r.what == kind::revoke_lease)
         return; // it ends by itself
+    if (r.what == kind::clear)
+        desk_.is_cleared(false, now);
     if (f.had == failure::effect::possible_later)
         drop(r);
     if (members_.can_mend(f))
@@ -265,8 +271,22 @@ void store_answers::failed(
     course_.refuse(r.claim, f.reason, now);
 }
 
+// The session cannot begin, and other sessions go on.
+void store_answers::refuse_new(std::size_t session, errc why, time_point now)
+{
+    std::vector<core::claim_id> asking;
+    claims_.for_each([&](core::claim_id id, const claim& c) {
+        if (c.session == session && c.now == stage::asking && c.call == 0)
+            asking.push_back(id);
+    });
+    for (const core::claim_id id : asking)
+        course_.refuse_without_key(id, why, now);
+}
+
 void store_answers::watched(const wire::watch_reply& reply, time_point now)
 {
+    if (reply.created && !reply.canceled)
+        watch_was_refused_ = false;
     if (const core::claim_id holder = watches_.reported_to(reply); holder != 0)
         return waited(holder, reply);
     const core::claim_id id = watches_.claim_of(reply);
@@ -275,7 +295,7 @@ void store_answers::watched(const wire::watch_reply& reply, time_point now)
         const bool known = watches_.canceled(reply);
         const bool denied = reply.reason.find("permission denied") != std::string::npos;
         if (!known && reply.created) // refused, by a server that does not say which one
-            return members_.fail(
+            return watch_refused(
                 denied ? errc::permission_denied : errc::node_error, reply.reason, now);
         if (c == nullptr || c->now != stage::waiting)
             return;
@@ -290,6 +310,14 @@ void store_answers::watched(const wire::watch_reply& reply, time_point now)
         return;
     }
     course_.deleted(id, *c, reply.deletions, now);
+}
+
+// A login that was not used for long may have ended, and some servers call that a missing right. So
+// the reason counts if a new login does not help.
+void store_answers::watch_refused(errc why, const std::string& text, time_point now)
+{
+    const bool tries_again = members_.logs_in() && !std::exchange(watch_was_refused_, true);
+    members_.fail(tries_again ? errc::unreachable : why, text, now);
 }
 
 // Others have put keys into the queue of a claim, or it is not watched any more: then they may.

@@ -41,7 +41,9 @@ private:
     void asked(const request& r, const wire::txn_reply& reply, core::time_point now);
     void listed(const request& r, const wire::list_reply& reply, core::time_point now);
     void failed(const request& r, const failure& f, const std::string& text, core::time_point now);
+    void refuse_new(std::size_t session, errc why, core::time_point now);
     void watched(const wire::watch_reply& reply, core::time_point now);
+    void watch_refused(errc why, const std::string& text, core::time_point now);
     void waited(core::claim_id holder, const wire::watch_reply& reply);
     void kept_alive(std::size_t session, const wire::lease_reply& reply, core::time_point now);
     bool accept(const wire::reply_header& header, std::int64_t floor, core::time_point now);
@@ -55,6 +57,7 @@ private:
     claim_course& course_;
     lookups& lookups_;
     store_history& history_;
+    bool watch_was_refused_ = false; // since the last one that was not
 };
 
 } // namespace holdfast::etcd_store

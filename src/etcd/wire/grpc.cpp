@@ -102,6 +102,8 @@ struct grpc_calls::callbacks {
         const auto found = self(user).calls_.find(id);
         if (found == self(user).calls_.end())
             return 0;
+        if (found->second.http != 200) // a page of a proxy
+            return 0;
         found->second.in += view(data, size);
         return self(user).read_messages(id, found->second) ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     } catch (const std::bad_alloc&) {

@@ -149,6 +149,21 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_broken_off_has_no_status)
     BOOST_TEST(end.text.find("404") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_page_of_a_proxy_ends_the_call_alone)
+{
+    const stream_id call = calls.begin("/a/B", "question", {});
+    const stream_id other = calls.begin("/a/B", "question", {});
+    calls.take_output();
+    BOOST_TEST(
+        calls.receive(frame(headers, end_headers, call, literal(":status", "503")) +
+                      frame(data, end_stream, call, "<html>too busy</html>") + begin_answer(other) +
+                      frame(data, 0, other, "\0\0\0\0\x03yes"sv) + end_answer(other, "0")));
+    const arrival end = next();
+    BOOST_TEST((end.ended == -1));
+    BOOST_TEST(end.text == "HTTP status 503");
+    BOOST_TEST(next().text == "yes");
+}
+
 BOOST_AUTO_TEST_CASE(the_server_may_end_a_call_that_is_still_open_here)
 {
     const stream_id call = calls.begin("/a/B", "one", {.more_messages = true});

@@ -81,6 +81,90 @@ BOOST_AUTO_TEST_CASE(a_silent_member_is_left_for_another_one)
     BOOST_TEST(timeouts == 1u);
 }
 
+// The host takes the connection, but the member stands still.
+BOOST_AUTO_TEST_CASE(a_member_that_does_not_answer_the_login_is_left_for_another_one)
+{
+    etcd_client c(model, 3, 1, "user");
+    BOOST_TEST(c.requests() == std::vector<std::string>{"Authenticate"});
+    c.pass(999ms);
+    BOOST_TEST(c.old.empty());
+    c.pass(1ms); // connect_timeout
+    BOOST_TEST(c.old.size() == 1u);
+    BOOST_TEST(c.requests() == std::vector<std::string>{"Authenticate"}); // of another one
+    c.server().fail(3, "etcdserver: authentication is not enabled");
+    c.settle();
+    c.ask(1);
+    c.serve();
+    BOOST_TEST(c.is_event(event_kind::granted, 1));
+    c.pass(2s);
+    BOOST_TEST(c.old.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_does_not_take_the_connection_is_left_for_another_one)
+{
+    etcd_client c(model, 3);
+    c.ask(1);
+    c.serve();
+    c.events.clear();
+    c.reachable = false;
+    c.cut(static_cast<std::size_t>(std::find_if(c.links.begin(), c.links.end(), [](const auto& l) {
+        return l != nullptr;
+    }) - c.links.begin()));
+    c.settle();
+    const auto opens = [&c] {
+        std::vector<bool> all;
+        for (core::connection* each : c.core.connections())
+            all.push_back(each->wants_open());
+        return all;
+    };
+    const auto first = opens();
+    BOOST_TEST(std::count(first.begin(), first.end(), true) == 1);
+    c.pass(1s);
+    const auto second = opens();
+    BOOST_TEST(std::count(second.begin(), second.end(), true) == 1);
+    BOOST_TEST((first != second));
+}
+
+// It may be that only this one cannot begin: the store has no space left, or is busy.
+BOOST_AUTO_TEST_CASE(a_session_that_is_refused_leaves_others_alone)
+{
+    hold();
+    a.ask(2, "b", core::queueing::if_contended, 20s);
+    BOOST_TEST(a.requests() == std::vector<std::string>{"LeaseGrant"});
+    a.server().fail(8, "etcdserver: mvcc: database space exceeded");
+    a.settle();
+    const auto e = a.event();
+    BOOST_TEST((e.kind == event_kind::refused));
+    BOOST_TEST(e.tag == 2u);
+    BOOST_TEST((e.reason == errc::node_error));
+    BOOST_TEST(a.old.empty()); // the connection stays
+    a.ask(3, "b", core::queueing::if_contended, 20s);
+    a.serve();
+    BOOST_TEST(a.is_event(event_kind::granted, 3));
+}
+
+BOOST_AUTO_TEST_CASE(the_key_that_bars_a_late_request_is_deleted_although_a_connection_breaks)
+{
+    hold();
+    const auto id = a.ask(2, "b");
+    a.cut(0); // perhaps the request is still executed
+    a.core.abandon(id, a.now);
+    a.pass(100ms);
+    a.serve();
+    BOOST_TEST(keys() == 2u); // the lock, and the barrier
+    for (int i = 0; i < 304; ++i) {
+        a.pass(2s);
+        if (!a.requests().empty() && a.requests().back() == "DeleteRange")
+            break;
+        a.serve();
+        BOOST_REQUIRE(i < 303);
+    }
+    a.cut(0);
+    a.pass(100ms);
+    a.serve();
+    BOOST_TEST(keys() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_member_attempts_end)
 {
     etcd_client c(model, 2);
@@ -264,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_nobody_answers_is_unconfirmed_and_goes_on)
     BOOST_TEST((e.outcome == release_outcome::unconfirmed));
     BOOST_TEST(!a.core.cleanup().is_done());
     a.reachable = true;
-    a.pass(2s);
+    a.pass(100ms);
     a.serve();
     BOOST_TEST(a.core.cleanup().is_done());
     BOOST_TEST(keys() == 0u);

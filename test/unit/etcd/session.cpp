@@ -61,6 +61,13 @@ BOOST_AUTO_TEST_CASE(a_claim_may_rely_on_the_shorter_of_its_ttl_and_the_session)
     BOOST_TEST((old.asked == at(4s)));
 }
 
+// The clock of the server is wrong for as long as its lease lasts.
+BOOST_AUTO_TEST_CASE(drift_is_subtracted_for_the_whole_lease)
+{
+    BOOST_TEST((s.valid_for(2s, 100ms, at(9s)).until == at(9500ms)));
+    BOOST_TEST((s.valid_for(2s, 100ms, at(1s)).until == at(2900ms)));
+}
+
 BOOST_AUTO_TEST_CASE(a_lost_session_is_worth_nothing)
 {
     s.lost();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -138,17 +139,24 @@ public:
     etcd_store::lock_core core;
     std::vector<std::unique_ptr<etcd_model_server>> links;
     std::vector<core::backend_event> events;
-    bool reachable = true;
+    bool reachable = true; ///< else connections are not opened, and not refused
 
 private:
     bool follow(std::size_t i)
     {
         core::connection& c = *core.connections()[i];
         if (c.wants_open() && links[i] == nullptr) {
-            if (!reachable)
+            if (!reachable) {
+                opening.insert(i);
                 return false;
+            }
+            opening.erase(i);
             links[i] = std::make_unique<etcd_model_server>(model);
             c.opened(now);
+            return true;
+        }
+        if (!c.wants_open() && opening.erase(i) != 0) {
+            c.closed(asio::error::operation_aborted, now);
             return true;
         }
         if (!c.wants_open() && links[i] != nullptr) {
@@ -175,6 +183,8 @@ private:
         }
         return changed;
     }
+
+    std::set<std::size_t> opening;
 
 public:
     std::vector<std::unique_ptr<etcd_model_server>> old; ///< of connections that were given up
