@@ -218,7 +218,8 @@ void claim_course::before_is_gone(core::claim_id id, claim& c, time_point now)
 // was confirmed just now.
 void claim_course::take_turn(core::claim_id id, claim& c, bool is_confirmed, time_point now)
 {
-    const core::validity valid = session_.valid_for(c.terms.ttl, c.terms.drift, c.asked);
+    const core::validity valid =
+        session_.valid_for(c.terms.ttl, c.terms.drift, is_confirmed ? now : c.asked);
     const core::duration rest = valid.until - std::min(now, valid.until);
     const core::duration enough = std::max(valid.ttl / 4, c.terms.guard + valid.ttl / 16);
     if (!is_confirmed && rest < enough) {
@@ -232,7 +233,11 @@ void claim_course::take_turn(core::claim_id id, claim& c, bool is_confirmed, tim
     c.now = stage::held;
     c.renewed = valid.asked;
     deadlines_.set(id, core::never);
-    report({.kind = event_kind::granted, .tag = c.tag, .valid = valid, .fence = c.fence()});
+    report({.kind = event_kind::granted,
+        .tag = c.tag,
+        .valid = valid,
+        .asked = c.asked,
+        .fence = c.fence()});
 }
 
 void claim_course::confirmed(time_point now)
@@ -241,10 +246,8 @@ void claim_course::confirmed(time_point now)
     turns.swap(turns_);
     for (const core::claim_id id : turns) {
         claim* const c = claims_.find(id);
-        if (c != nullptr && c->now == stage::first) {
-            c->asked = now;
+        if (c != nullptr && c->now == stage::first)
             take_turn(id, *c, true, now);
-        }
     }
     held_.confirmed(now);
 }

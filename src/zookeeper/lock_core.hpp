@@ -25,10 +25,14 @@ public:
     void renew(std::span<const core::claim_id> claims, bool again, core::time_point now) override;
     void release(core::claim_id id, core::time_point now) override;
     // Long enough for a heartbeat that proves an extension: at most 7/12 of a session's timeout,
-    // less where the ttl is shorter than that.
+    // less where the ttl is shorter than that. Servers grant no timeout below two of their ticks,
+    // each of 2 s as a rule.
     core::duration patience(core::duration ttl) const noexcept override
     {
-        return std::min(ttl, settings_->ensemble.session_timeout) * 6 / 10;
+        constexpr core::duration shortest_granted = std::chrono::seconds(4);
+        return std::min(ttl, std::max<core::duration>(
+                                 settings_->ensemble.session_timeout, shortest_granted)) *
+               6 / 10;
     }
 
     std::optional<core::backend_event> next_event() override { return course_.next_event(); }

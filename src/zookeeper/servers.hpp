@@ -54,7 +54,7 @@ public:
     }
     // Connects to the same server once more.
     void begin_again(core::time_point now);
-    // A request has succeeded.
+    // A heartbeat has succeeded. Other requests tell little: each may need other rights.
     void note_success() noexcept;
     // Why no server is likely to answer now; none if one may.
     errc cut_off() const noexcept { return is_up() ? errc{} : rotation_.cut_off(); }

@@ -80,7 +80,6 @@ void store_answers::on_reply(
         ++stats.errors;
         return servers_.fail(failure_of(header.error).reason, in_words(header.error), now);
     }
-    servers_.note_success();
     arrived(*r, header.error, body, now);
     keeper_.hurry(course_.is_waiting_for_session());
 }
@@ -146,6 +145,7 @@ void store_answers::of_session(const request& r, std::int32_t error, time_point 
     if (outcome.trouble != wire::code::ok)
         return servers_.fail(failure_of(outcome.trouble).reason,
             "the session's node: " + in_words(outcome.trouble), now);
+    servers_.note_success();
     if (outcome.confirmed)
         course_.confirmed(now);
     keeper_.serve(now); // another one if there was no node

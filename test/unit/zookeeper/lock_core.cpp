@@ -44,6 +44,25 @@ BOOST_AUTO_TEST_CASE(where_the_folder_exists_a_grant_takes_one_round_trip)
     BOOST_TEST((w.event().kind == event_kind::granted));
 }
 
+// The session was confirmed seconds ago, which says nothing of the time that an attempt takes.
+BOOST_AUTO_TEST_CASE(a_grant_tells_when_it_was_asked_for)
+{
+    zk_world w;
+    w.grant(1);
+    w.pass(20s);
+    w.take_events();
+    w.data.nodes["/locks/b"];
+    w.ask(2, "b");
+    w.settle();
+    const auto asked = w.now;
+    w.now += 5ms;
+    w.serve();
+    const auto e = w.event();
+    BOOST_TEST((e.kind == event_kind::granted));
+    BOOST_TEST((e.asked == asked));
+    BOOST_TEST((e.valid.asked < asked));
+}
+
 BOOST_AUTO_TEST_CASE(another_waits_for_its_turn_and_gets_it_with_a_larger_token)
 {
     zk_world w;
@@ -238,6 +257,27 @@ BOOST_AUTO_TEST_CASE(an_extension_is_confirmed_within_the_patience)
         }
     }
     BOOST_ERROR("the extension was not confirmed");
+}
+
+// Servers grant at least two of their ticks, which is more than was asked for here.
+BOOST_AUTO_TEST_CASE(an_extension_is_confirmed_in_a_session_that_is_longer_than_asked_for)
+{
+    zk_world w(1, [](zk::lock_settings& s) { s.ensemble.session_timeout = 1s; });
+    w.data.timeout_ms = 4'000;
+    const auto id = w.grant(1);
+    for (core::duration at = 1s; at < 3s; at += 100ms) {
+        w.pass(at);
+        w.take_events();
+        const auto asked = w.now;
+        bool confirmed = false;
+        w.core.renew({&id, 1}, true, w.now);
+        while (!confirmed && w.now < asked + w.core.patience(9s)) {
+            w.pass(50ms);
+            for (const auto& e : w.take_events())
+                confirmed = confirmed || e.valid.asked >= asked;
+        }
+        BOOST_TEST(confirmed);
+    }
 }
 
 // Else the locker refuses such a ttl.

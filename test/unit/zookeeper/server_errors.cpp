@@ -101,6 +101,27 @@ BOOST_AUTO_TEST_CASE(a_session_without_its_node_is_of_no_use)
     BOOST_TEST(w.core.nodes().stats().front().reason.find("session's node") != std::string::npos);
 }
 
+// Each of them answers other requests, which does not make it useful.
+BOOST_AUTO_TEST_CASE(servers_that_refuse_the_session_s_node_are_tried_seldom)
+{
+    zk_world w(2);
+    w.data.nodes["/locks"];
+    w.data.nodes["/locks/a"];
+    w.data.refuses = [](const wire::request& r) {
+        const bool of_session = r.path.starts_with("/locks/_s_");
+        return of_session ? wire::code::no_auth : 0;
+    };
+    w.ask(1);
+    w.pass(2s, 1ms);
+    BOOST_REQUIRE(!w.events.empty());
+    BOOST_TEST((w.events.front().reason == errc::permission_denied));
+    std::uint64_t connects = 0;
+    for (const node_stats& each : w.core.nodes().stats())
+        connects += each.connects;
+    BOOST_TEST(connects < 60u); // pauses grow to 100 ms
+    BOOST_TEST(connects > 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_refused_login_is_told_without_the_password)
 {
     zk_world w(1, [](zk::lock_settings& s) {
