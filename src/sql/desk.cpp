@@ -27,10 +27,11 @@ void desk::list(core::claim_id id)
 
 void desk::send_statement(core::time_point now)
 {
-    for (const action what : {action::give_back, action::renew, action::watch, action::want}) {
-        if (under_way_ || lists_[static_cast<std::size_t>(what)].empty())
-            continue;
-        fill(what, now);
+    const std::size_t first = next_kind_;
+    for (std::size_t i = 0; i < actions && !under_way_; ++i) {
+        const std::size_t kind = (first + i) % actions;
+        if (!lists_[kind].empty())
+            fill(static_cast<action>(kind), now);
     }
 }
 
@@ -75,6 +76,7 @@ void desk::fill(action what, core::time_point now)
         return;
     }
     passes_over_ = false;
+    next_kind_ = static_cast<std::size_t>(what) + 1;
     next.due = now + timeout;
     next.late_until = next.due + clock_.uncertainty(now);
     for (const core::claim_id id : next.claims) {

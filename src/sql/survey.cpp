@@ -88,12 +88,13 @@ void survey::read(const reply& what, std::string_view address)
         return look(what);
     if (what.taken == finding::locked)
         return put_off(errc::contended);
-    taking_ = false;
+    state_ = state::over;
     if (what.taken != finding::released)
-        return; // it has changed hands: who has it now?
+        return; // it has changed hands, and its next holder keeps it
     forced_.deleted = 1;
     const bool answers = !address.empty() && owner_.find('@') != owner_.npos;
-    state_ = answers ? state::hears : state::over;
+    if (answers)
+        state_ = state::hears;
 }
 
 void survey::look(const reply& what)

@@ -101,6 +101,31 @@ BOOST_AUTO_TEST_CASE(releases_go_before_renewals_and_these_before_attempts)
     BOOST_TEST((order == expected));
 }
 
+// A lease with a renewal due would run out otherwise.
+BOOST_AUTO_TEST_CASE(releases_that_never_end_do_not_stop_renewals_and_attempts)
+{
+    std::vector<core::claim_id> held;
+    for (std::uint64_t i = 1; i <= 5; ++i)
+        held.push_back(a.ask(i, "r" + std::to_string(i)));
+    a.serve();
+    a.events.clear();
+    a.core.release(held[1], now); // is under way
+    const std::array claims{held[0]};
+    a.core.renew(claims, false, now);
+    a.ask(10, "s");
+    std::vector<action> order;
+    for (std::size_t i = 2; i < 5; ++i) {
+        a.core.release(held[i], now);
+        order.push_back(a.database->under_way()->get().what);
+        a.database->execute();
+        a.database->answer(now);
+        a.settle();
+    }
+    const std::vector<action> expected{action::give_back, action::renew, action::want};
+    BOOST_TEST((order == expected));
+    BOOST_TEST(a.sends(action::give_back, 3));
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_is_told_its_turn_and_sends_nothing)
 {
     const auto held = hold();

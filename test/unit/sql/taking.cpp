@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(what_is_free_cannot_be_taken)
     BOOST_TEST(!done.owner.has_value());
 }
 
-// The owner that was seen has gone: its successor is looked at anew.
-BOOST_AUTO_TEST_CASE(a_lock_that_changes_hands_meanwhile)
+BOOST_AUTO_TEST_CASE(a_lock_that_is_released_meanwhile_is_not_taken)
 {
     const auto held = hold();
     begin(inspection_task::force_release);
@@ -105,9 +104,27 @@ BOOST_AUTO_TEST_CASE(a_lock_that_changes_hands_meanwhile)
     a.core.release(held, now);
     a.serve();
     reply();
-    BOOST_TEST(asks(kind::look));
+    const auto done = result<forced_release>();
+    BOOST_TEST(done.owner.value().mark == a.owner(1).substr(0, 8));
+    BOOST_TEST(done.deleted == 0u);
+    BOOST_TEST(!done.told);
+    BOOST_TEST(model.losses().empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_next_holder_keeps_a_lock_that_changes_hands_meanwhile)
+{
+    const auto held = hold();
+    queue();
+    begin(inspection_task::force_release);
+    reply(); // it was seen
+    BOOST_TEST(asks(kind::take));
+    a.core.release(held, now);
+    a.serve();
     reply();
-    BOOST_TEST(!result<forced_release>(errc::not_held).owner.has_value());
+    const auto done = result<forced_release>();
+    BOOST_TEST(done.owner.value().mark == a.owner(1).substr(0, 8));
+    BOOST_TEST(done.deleted == 0u);
+    BOOST_TEST(model.rows.at("a").owner == b.owner(2));
     BOOST_TEST(model.losses().empty());
 }
 
