@@ -17,9 +17,9 @@ namespace {
 BOOST_AUTO_TEST_SUITE(etcd_rights)
 
 // A cluster with a user that may use the keys "locks/…" alone.
-etcd_cluster with_users()
+etcd_cluster with_users(std::size_t members = 1)
 {
-    etcd_cluster servers;
+    etcd_cluster servers(members);
     servers.ctl({"user", "add", "root:top"});
     servers.ctl({"user", "grant-role", "root", "root"});
     servers.ctl({"user", "add", "app:secret"});
@@ -71,6 +71,32 @@ BOOST_AUTO_TEST_CASE(missing_rights_are_told)
 {
     const etcd_cluster servers = with_users();
     BOOST_TEST(try_with(servers, {.user = "app", .password = "secret"}) == errc::permission_denied);
+}
+
+// The host of a member that stands still takes the connection, and nobody answers the login.
+BOOST_AUTO_TEST_CASE(a_member_that_does_not_answer_the_login_is_left_for_another_one)
+{
+    etcd_cluster servers = with_users(3);
+    scene s(store_in(servers,
+        {.user = "app", .password = "secret", .key_prefix = "locks/", .connect_timeout = 5s}));
+    run(s.io, [](scene& all, etcd_cluster& in) -> task {
+        auto [failed, first] = co_await all.lock(0).acquire(60s, no_throw);
+        BOOST_REQUIRE(!failed);
+        const auto nodes = all.locker().stats().nodes;
+        const auto used = static_cast<std::size_t>(
+            std::find_if(nodes.begin(), nodes.end(), [](const auto& n) { return n.connected; }) -
+            nodes.begin());
+        const std::size_t next = (used + 1) % 3;
+        in.pause(next);
+        in.kill(used);
+        in.restart(used); // it and the third one are a majority
+        const holdfast::lock other(all.locker(), all.resource + "2");
+        auto [ec, second] = co_await other.acquire(60s, no_throw);
+        BOOST_TEST(ec == error_code());
+        BOOST_TEST(all.locker().stats().nodes.at(next).timeouts == 1u);
+        in.resume(next);
+    }(s, servers));
+    s.finish();
 }
 
 BOOST_AUTO_TEST_CASE(a_login_is_left_out_where_there_is_no_authentication)
