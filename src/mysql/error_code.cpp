@@ -25,6 +25,7 @@ constexpr std::array rules{
     rule{1213, errc::contended, remedy::pass_over}, // deadlock
     rule{1205, errc::contended, remedy::pass_over}, // lock wait timeout
     rule{3572, errc::contended, remedy::pass_over}, // lock not available
+    rule{1020, errc::contended, remedy::pass_over}, // changed since the statement began
     rule{1317, errc::no_reply, remedy::later},      // cancelled
     rule{1969, errc::no_reply, remedy::later},      // max_statement_time
     rule{3024, errc::no_reply, remedy::later},      // max_execution_time

@@ -341,7 +341,8 @@ inline constexpr std::string_view settings = R"(SET NAMES latin1 COLLATE latin1_
 SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES', SESSION time_zone = '+00:00',
     SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1,
     SESSION group_concat_max_len = 1048576, SESSION sql_select_limit = DEFAULT,
-    SESSION sql_safe_updates = 0, SESSION wait_timeout = 28800;
+    SESSION sql_safe_updates = 0, SESSION wait_timeout = 28800
+    /*M!110600 , SESSION innodb_snapshot_isolation = 0 */;
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET SESSION TRANSACTION READ WRITE;
 /*M! SET SESSION max_statement_time = {limit} */)";

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_CASE(errors_have_a_meaning)
     };
     for (const expected& each : {
              expected{1213, errc::contended, remedy::pass_over},
+             expected{1020, errc::contended, remedy::pass_over},
              {1205, errc::contended, remedy::pass_over},
              {1317, errc::no_reply, remedy::later},
              {1969, errc::no_reply, remedy::later},
