@@ -78,6 +78,19 @@ server_address server_at(const std::string& host, const std::string& address, st
     return made;
 }
 
+// One host name may stand for several addresses: with `sslmode=verify-full` it is that of the
+// certificate.
+void tell_apart(std::vector<server_address>& servers)
+{
+    std::map<std::string, std::size_t> times;
+    for (const server_address& each : servers)
+        ++times[each.name];
+    for (server_address& each : servers) {
+        if (times[each.name] > 1 && !each.where.host.empty() && each.where.host != each.host)
+            each.name += " (" + each.where.host + ")";
+    }
+}
+
 } // namespace
 
 connection_string parse_conninfo(const std::string& text)
@@ -119,6 +132,7 @@ connection_string parse_conninfo(const std::string& text)
         made.servers.push_back(server_at(given["host"].empty() ? "" : hosts[i],
             given["hostaddr"].empty() ? "" : addresses[i],
             ports.size() == 1 ? ports.front() : ports[i]));
+    tell_apart(made.servers);
     given.emplace("gssencmode", "disable"); // Kerberos may block
     for (const auto& [name, value] : given) {
         if (name != "host" && name != "hostaddr" && name != "port" && !value.empty())

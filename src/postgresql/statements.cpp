@@ -193,9 +193,10 @@ constexpr std::string_view facts_text = R"(SELECT pg_backend_pid(),
     current_setting('transaction_read_only') = 'on', current_setting('synchronous_commit') = 'off',
     EXISTS (SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass($1::text)),
     EXISTS (SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a
-        ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-        WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end'
-            AND i.indisunique AND i.indimmediate AND i.indpred IS NULL),
+        ON a.attrelid = i.indrelid
+            AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) -- not INCLUDE
+        WHERE i.indrelid = to_regclass($1::text) AND a.attname = 'token_end' AND i.indisunique
+            AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL),
     {now})";
 
 // An active process is past the limit of statements only if its commit waits for a standby.

@@ -76,6 +76,25 @@ BOOST_AUTO_TEST_CASE(a_missing_table_is_told_and_made_on_request)
     BOOST_TEST(without.nodes.find("UNIQUE") != std::string::npos, without.nodes);
 }
 
+// Guards need an index whose key changes with each grant. A column that is only included is no key,
+// and neither is one in an index of expressions.
+BOOST_AUTO_TEST_CASE(an_index_that_gives_no_guard_is_told)
+{
+    const postgres_server server;
+    BOOST_TEST(!try_with(server.where(), {.create_table = true}).error);
+    server.run("ALTER TABLE holdfast_locks DROP CONSTRAINT holdfast_locks_resource_token_end_key");
+    for (const char* const index : {"(resource) INCLUDE (token_end)", "(token_end, lower(owner))",
+             "(resource, token_end) WHERE owner <> ''"}) {
+        server.run(std::string("CREATE UNIQUE INDEX tried ON holdfast_locks ") + index);
+        const auto made = try_with(server.where());
+        BOOST_TEST(made.error == errc::misconfigured_node, index);
+        BOOST_TEST(made.nodes.find("UNIQUE") != std::string::npos, made.nodes);
+        server.run("DROP INDEX tried");
+    }
+    server.run("CREATE UNIQUE INDEX tried ON holdfast_locks (token_end, resource)");
+    BOOST_TEST(!try_with(server.where()).error);
+}
+
 BOOST_AUTO_TEST_CASE(a_read_only_server_is_told)
 {
     const postgres_server server({.settings = {"default_transaction_read_only=on"}});

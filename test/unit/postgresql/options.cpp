@@ -50,6 +50,16 @@ BOOST_AUTO_TEST_CASE(connection_strings_name_servers)
     BOOST_TEST(address.servers[0].name == "[::1]:7");
 }
 
+// Metrics would have the same labels twice otherwise.
+BOOST_AUTO_TEST_CASE(servers_with_the_same_host_name_have_different_names)
+{
+    const auto two = parse_conninfo("host=db,db hostaddr=10.0.0.1,10.0.0.2");
+    BOOST_TEST(two.servers[0].name == "db:5432 (10.0.0.1)");
+    BOOST_TEST(two.servers[1].name == "db:5432 (10.0.0.2)");
+    BOOST_TEST(two.servers[1].host == "db");
+    BOOST_TEST(parse_conninfo("host=db hostaddr=10.0.0.1").servers[0].name == "db:5432");
+}
+
 BOOST_AUTO_TEST_CASE(bad_connection_strings_are_refused_without_repeating_them)
 {
     for (const std::string bad : {"secret", "host", "host=a hidden=1", "postgresql://a:b:c/secret",
