@@ -9,7 +9,14 @@ namespace holdfast::test {
 
 child_process start_cli(const words& arguments, const words& variables)
 {
-    words all{"sh", "-c", "exec env -i \"$@\" 2>&1", "sh", "PATH=" + std::string(getenv("PATH"))};
+    return start_cli(arguments, variables, "2>&1");
+}
+
+child_process start_cli(
+    const words& arguments, const words& variables, const std::string& redirections)
+{
+    words all{"sh", "-c", "exec env -i --default-signal=PIPE \"$@\" " + redirections, "sh",
+        "PATH=" + std::string(getenv("PATH"))};
     all.insert(all.end(), variables.begin(), variables.end());
     all.emplace_back(HOLDFAST_CLI);
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -24,15 +31,28 @@ std::string read_all(child_process& process)
     return text;
 }
 
-cli_result run_cli(const words& arguments, const words& variables)
+namespace {
+
+cli_result end_of(child_process process)
 {
-    auto process = start_cli(arguments, variables);
     cli_result result;
     char buffer[4'000]; // not read_line(): an empty line is not the end
     for (ssize_t size = 0; (size = ::read(process.output(), buffer, sizeof buffer)) > 0;)
         result.output.append(buffer, static_cast<std::size_t>(size));
     result.status = process.wait();
     return result;
+}
+
+} // namespace
+
+cli_result run_cli(const words& arguments, const words& variables)
+{
+    return end_of(start_cli(arguments, variables));
+}
+
+cli_result run_cli_into(const std::string& file, const words& arguments, const words& variables)
+{
+    return end_of(start_cli(arguments, variables, "2>&1 >" + file));
 }
 
 std::string store_of(const std::vector<redis_server>& servers)

@@ -15,6 +15,9 @@ using words = std::vector<std::string>;
 /// The program `holdfast` as a process. Both of its outputs are read as one. It sees only the
 /// variables of the environment that are given here ("NAME=value"), and PATH.
 child_process start_cli(const words& arguments, const words& variables = {});
+/// With `redirections` of a shell.
+child_process start_cli(
+    const words& arguments, const words& variables, const std::string& redirections);
 
 // A password that no output may contain.
 inline constexpr const char* secret = "Tr0ub4dor-secret";
@@ -29,6 +32,9 @@ bool has(const std::string& text, const std::string& part);
 
 /// Runs it to its end.
 cli_result run_cli(const words& arguments, const words& variables = {});
+/// The result goes to this file, and messages are read.
+cli_result run_cli_into(
+    const std::string& file, const words& arguments, const words& variables = {});
 
 /// All lines until the end of the output.
 std::string read_all(child_process& process);

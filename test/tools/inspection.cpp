@@ -68,6 +68,16 @@ BOOST_AUTO_TEST_CASE(a_lock_as_json)
     BOOST_TEST(client.at("client_name").as_string() == "holdfast-cli");
 }
 
+BOOST_AUTO_TEST_CASE(a_result_that_cannot_be_written_is_a_failure)
+{
+    for (const words& arguments :
+        {words{"ping"}, words{"--json", "list"}, words{"inspect", "job"}}) {
+        const auto result = run_cli_into("/dev/full", arguments, variables);
+        BOOST_TEST(result.status == 125);
+        BOOST_TEST(has(result.output, "standard output"), result.output);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_token_of_fencing)
 {
     const words fenced{variables[0]};

@@ -71,6 +71,17 @@ BOOST_AUTO_TEST_CASE(a_store_in_mysql)
     BOOST_TEST(local.status == 0, local.output); // the second host, as the first one is not there
 }
 
+// libmariadb ignores SIGPIPE. A command that inherits that may write without end.
+BOOST_AUTO_TEST_CASE(the_command_ends_with_its_reader_in_mysql)
+{
+    const mariadb_server server({.listens = true});
+    make_table(server);
+    const auto run = run_cli(
+        {"run", "job", "--", "sh", "-c", "yes | head -1"}, {"HOLDFAST_STORE=" + uri(server)});
+    BOOST_TEST(run.status == 0);
+    BOOST_TEST(run.output == "y\n"); // and no message of `yes`
+}
+
 BOOST_AUTO_TEST_CASE(the_three_rights_are_enough_in_mysql)
 {
     const mariadb_server server({.listens = true});

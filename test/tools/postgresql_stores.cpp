@@ -56,6 +56,11 @@ BOOST_AUTO_TEST_CASE(a_store_in_postgresql)
     const auto wrong = run_cli(with_user, {plain, "HOLDFAST_PASSWORD=x"});
     BOOST_TEST(wrong.status == 125);
     BOOST_TEST(has(wrong.output, "28P01"), wrong.output);
+
+    const auto inside = run_cli({"run", "job", "--", "sh", "-c", "echo store $HOLDFAST_STORE"},
+        {plain + "?user=app&password=" + secret});
+    BOOST_TEST(inside.status == 0);
+    BOOST_TEST(inside.output == "store\n");
 }
 
 BOOST_AUTO_TEST_CASE(locks_in_postgresql_are_shown_and_taken_away)

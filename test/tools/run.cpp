@@ -64,6 +64,11 @@ BOOST_AUTO_TEST_CASE(a_lock_that_others_hold)
     BOOST_TEST(message.at("event").as_string() == "not_acquired");
     BOOST_TEST(message.at("resource").as_string() == "job");
     BOOST_TEST(run({"-q", "run", "--try", "job", "--", "true"}).output.empty());
+    const auto no_text = run({"--json", "-v", "run", "a\xff", "--", "true"});
+    const auto acquired =
+        boost::json::parse(no_text.output.substr(0, no_text.output.find('\n'))).as_object();
+    BOOST_TEST(acquired.at("event").as_string() == "acquired");
+    BOOST_TEST(acquired.at("resource_hex").as_string() == "61ff");
 
     holder.ask_to_end(); // is passed on
     BOOST_TEST(holder.wait() == 128 + SIGTERM);

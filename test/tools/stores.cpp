@@ -278,4 +278,10 @@ BOOST_AUTO_TEST_CASE(credentials_are_taken_out_of_text)
     BOOST_TEST(!holdfast::cli::has_password("--store=redis://a,unix:///b"));
     BOOST_TEST(!holdfast::cli::has_password("postgresql://app@db-1:5432/shop"));
     BOOST_TEST(!holdfast::cli::has_password("mail to me:you@home"));
+#ifdef HOLDFAST_WITH_POSTGRESQL
+    BOOST_TEST(holdfast::cli::has_password("postgresql://app@db/shop?password=p"));
+    BOOST_TEST(holdfast::cli::has_password("--store=postgres://db/shop?user=app&pass%77ord=p"));
+    BOOST_TEST(holdfast::cli::has_password("postgresql://db/shop?sslpassword=p"));
+    BOOST_TEST(!holdfast::cli::has_password("postgresql://app@db/shop?passfile=f&user=app"));
+#endif
 }

@@ -1,5 +1,6 @@
 #include "holdfast/console.hpp"
 
+#include "holdfast/reports.hpp"
 #include "holdfast/text.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 #include <utility>
 
 namespace holdfast::cli {
@@ -75,7 +77,7 @@ void console::message(
     const std::string safe = without_credentials(text);
     if (how_.json) {
         boost::json::object line{
-            {"level", word_for(severity)}, {"event", event}, {"message", safe}};
+            {"level", word_for(severity)}, {"event", event}, {"message", utf8(safe)}};
         for (auto& [key, value] : fields)
             line.insert_or_assign(key, std::move(value));
         std::cerr << escaped(boost::json::serialize(line)) + '\n';
@@ -92,12 +94,14 @@ void console::message(
 
 void console::result(const boost::json::object& line) const
 {
-    std::cout << escaped(boost::json::serialize(line)) << std::endl;
+    result(escaped(boost::json::serialize(line)));
 }
 
 void console::result(std::string_view line) const
 {
     std::cout << line << std::endl;
+    if (!std::cout)
+        throw std::runtime_error("cannot write to the standard output");
 }
 
 std::string console::painted(std::string_view text, colour with) const

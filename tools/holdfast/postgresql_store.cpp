@@ -3,8 +3,12 @@
 
 #ifdef HOLDFAST_WITH_POSTGRESQL
 #include <holdfast/postgresql.hpp>
+
+#include <libpq-fe.h>
 #endif
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -17,6 +21,23 @@ bool is_postgresql(const std::string& url)
 }
 
 #ifdef HOLDFAST_WITH_POSTGRESQL
+// It may be a parameter, whose name may be encoded.
+bool has_password_of_postgresql(const std::string& word)
+{
+    const auto begin = std::min(word.find("postgresql://"), word.find("postgres://"));
+    if (begin == word.npos)
+        return false;
+    const std::unique_ptr<PQconninfoOption[], decltype(&::PQconninfoFree)> all(
+        ::PQconninfoParse(word.c_str() + begin, nullptr), &::PQconninfoFree);
+    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr;
+         ++each) {
+        const std::string_view name = each->keyword;
+        if ((name == "password" || name == "sslpassword") && each->val != nullptr)
+            return true;
+    }
+    return false;
+}
+
 // A URI of libpq may have commas: it lists its servers itself.
 backend open_postgresql(const store_settings& settings)
 {
@@ -46,6 +67,11 @@ backend open_postgresql(const store_settings& settings)
     return postgresql(uri, std::move(options));
 }
 #else
+bool has_password_of_postgresql(const std::string&)
+{
+    return false;
+}
+
 backend open_postgresql(const store_settings&)
 {
     throw std::invalid_argument("this program was built without PostgreSQL");

@@ -49,9 +49,21 @@ std::vector<char*> pointers(std::vector<std::string>& words)
     return all;
 }
 
+bool ignores_pipes() noexcept
+{
+    struct sigaction action {};
+    return ::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// When this process began. libmariadb ignores SIGPIPE later, and the command is not to inherit
+// that: a shell cannot undo it, and a writer whose reader has ended would go on.
+const bool ignored_pipes = ignores_pipes();
+
 // A signal that reaches the child before exec must not run a handler of the parent.
 void reset_handlers() noexcept
 {
+    if (!ignored_pipes)
+        ::signal(SIGPIPE, SIG_DFL);
     for (int number = 1; number < NSIG; ++number) {
         struct sigaction action {};
         if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)

@@ -15,6 +15,8 @@ backend open_etcd(const store_settings& settings, use purpose);
 std::vector<backend> open_each_member_of_etcd(const store_settings& settings);
 
 bool is_postgresql(const std::string& url);
+/// A parameter of the URI, which begins anywhere in the word.
+bool has_password_of_postgresql(const std::string& word);
 backend open_postgresql(const store_settings& settings);
 
 bool is_zookeeper(const std::string& url);

@@ -204,6 +204,8 @@ std::vector<backend> open_each_node(const store_settings& settings)
 // All between one "://" and the next is looked at: a password may have any characters.
 bool has_password(const std::string& word)
 {
+    if (has_password_of_postgresql(word))
+        return true;
     for (auto scheme = word.find("://"); scheme != word.npos;) {
         const auto next = word.find("://", scheme + 3);
         const std::string rest =

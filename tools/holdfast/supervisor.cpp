@@ -2,6 +2,8 @@
 
 #include "holdfast/duration.hpp"
 #include "holdfast/guardian.hpp"
+#include "holdfast/reports.hpp"
+#include "holdfast/stores.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
@@ -55,7 +57,7 @@ program::variables variables_for(const lease& held)
         {"HOLDFAST_TOKEN", held.fence() ? std::to_string(*held.fence()) : std::string()},
         {"HOLDFAST_DEADLINE", unix_time(held.valid_until())}, {"HOLDFAST_PASSWORD", ""}};
     const char* const stores = std::getenv("HOLDFAST_STORE");
-    if (stores != nullptr && std::strchr(stores, '@') != nullptr)
+    if (stores != nullptr && (std::strchr(stores, '@') != nullptr || has_password(stores)))
         all.emplace_back("HOLDFAST_STORE", "");
     return all;
 }
@@ -149,10 +151,11 @@ void supervisor::on_child_changed()
     }
     if (!program_->ended() && !guardian_.running() && !lost_) {
         // The guardian ends with the group if it was frozen together with this process. Then the
-        // command ends as well. Nothing would stop the command in time without the guardian.
+        // command ends as well. Nothing would stop the command in time without the guardian; a
+        // message may have to wait for its reader.
+        ::kill(-guardian_.group(), SIGKILL);
         out_.message(console::level::error, "guardian_ended",
             "the process that stops the command in time has ended, so the command is killed");
-        ::kill(-guardian_.group(), SIGKILL);
     }
 }
 
@@ -220,20 +223,20 @@ void supervisor::on_acquired(error_code error, lease granted)
 void supervisor::report_not_acquired(error_code error)
 {
     if (!error || error == errc::contended) {
-        out_.message(console::level::note, "not_acquired", quoted_name() + " is held by others",
-            {{"resource", what_.lock.resource()}});
+        out_.message(
+            console::level::note, "not_acquired", quoted_name() + " is held by others", about());
         return;
     }
     const std::string trouble = describe_nodes(locker_.stats());
     out_.message(console::level::error, "failed",
         "cannot acquire " + quoted_name() + ": " + error.message() +
             (trouble.empty() ? "" : ": " + trouble),
-        {{"resource", what_.lock.resource()}});
+        about());
 }
 
 void supervisor::start_command()
 {
-    boost::json::object fields{{"resource", what_.lock.resource()}};
+    boost::json::object fields = about();
     if (lease_.fence())
         fields["token"] = *lease_.fence();
     out_.message(console::level::detail, "acquired",
@@ -241,6 +244,11 @@ void supervisor::start_command()
             (lease_.fence() ? " with token " + std::to_string(*lease_.fence()) : ""),
         std::move(fields));
     follow_lease();
+    if (!lease_.held()) { // the message had to wait for its reader
+        out_.message(console::level::error, "lease_lost",
+            "lost the lease on " + quoted_name() + " before the command was started", about());
+        return finish(status::lease_lost);
+    }
     try {
         program_.emplace(what_.words, variables_for(lease_), guardian_.group(), terminal_);
     } catch (const program::start_error& e) {
@@ -286,7 +294,7 @@ void supervisor::on_lost(error_code why)
             (end > now ? "; the command is told to stop, and is killed in " +
                              to_text(std::chrono::duration_cast<milliseconds>(end - now))
                        : "; the command is killed"),
-        {{"resource", what_.lock.resource()}});
+        about());
     follow_end(end);
 }
 
@@ -328,6 +336,13 @@ void supervisor::finish(int result)
             out_.message(console::level::detail, "released", "released " + quoted_name());
         locker_.close(std::move(closed));
     });
+}
+
+boost::json::object supervisor::about() const
+{
+    boost::json::object all;
+    add_name(all, what_.lock.resource());
+    return all;
 }
 
 std::string supervisor::quoted_name() const

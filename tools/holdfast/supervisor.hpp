@@ -66,6 +66,7 @@ private:
     void on_lost(error_code why);
     void follow_end(std::chrono::steady_clock::time_point end);
     void finish(int status);
+    boost::json::object about() const; // fields of messages: the name
     std::string quoted_name() const;
 
     asio::io_context& io_;
