@@ -126,8 +126,8 @@ public:
     ///
     /// Errors before the batch has begun; the request was not served:
     /// - the errors of `lock::acquire()`. They are told to the requests that waited when that
-    ///   acquire began; later ones wait for the next acquire. So a request waits at most for twice
-    ///   `lock_options::wait` while no batch is served.
+    ///   acquire began; later ones wait for the next acquire. So a request waits at most for
+    ///   `batch_options::gather` and twice `lock_options::wait` while no batch is served.
     /// - `errc::overloaded`  also if `batch_options::max_queued` requests wait; at once.
     /// - `errc::closed`  also if the batcher was closed; at once.
     /// - `asio::error::operation_aborted`  this call was cancelled.

@@ -108,7 +108,7 @@ public:
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const
     {
-        return initiate(std::chrono::milliseconds(0), mode::once, nullptr, token);
+        return initiate(options().wait, mode::once, nullptr, token);
     }
 
     /// Runs `body` under the lock: acquires, runs the body, releases on every path.

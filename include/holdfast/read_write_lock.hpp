@@ -132,7 +132,8 @@ private:
 ///
 /// Neither readers nor writers starve: both wait for the gate in one queue, in the order in which
 /// their processes came, and a writer that has the gate waits only for the readers inside. While it
-/// waits for them, no other reader comes in.
+/// waits for them, no other reader comes in, except into a slot that its process has taken less
+/// than `lock_options::handoff_time` before.
 ///
 /// The readers of a process share one slot: those that use the same object, or copies of it. The
 /// first one passes the gate. The next ones join it without a request to the nodes, for as long as

@@ -17,6 +17,7 @@
 
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace holdfast::io {
 
@@ -49,9 +50,14 @@ void election_state::add(const std::shared_ptr<campaigner>& run)
 
 void election_state::resign()
 {
-    const std::lock_guard lock(mutex_);
-    for (const auto& each : runs_) {
-        if (const auto run = each.lock())
+    std::vector<std::shared_ptr<campaigner>> all; // the last owner of one destroys users' objects
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& each : runs_)
+            all.push_back(each.lock());
+    }
+    for (const auto& run : all) {
+        if (run)
             asio::post(run->strand(), [run] { run->resign(); });
     }
 }
@@ -202,22 +208,23 @@ void campaigner::work_ended(std::exception_ptr error)
     perform(core_.work_ended(how, now()));
 }
 
-// The handler is called when the release is confirmed, or is known not to be.
+// The handler is called when this release, and that of the term before, is confirmed or is known
+// not to be.
 void campaigner::release(bool finish)
 {
     ++term_;
-    if (!held_) {
-        held_ = lease();
-        if (finish)
-            complete();
-        return;
+    finishes_ = finish;
+    if (held_) {
+        ++releases_;
+        held_.release(
+            asio::bind_executor(strand_, [self = shared_from_this()](error_code, release_outcome) {
+                if (--self->releases_ == 0 && self->finishes_)
+                    self->complete();
+            }));
     }
-    held_.release(asio::bind_executor(
-        strand_, [self = shared_from_this(), finish](error_code, release_outcome) {
-            if (finish)
-                self->complete();
-        }));
     held_ = lease();
+    if (finishes_ && releases_ == 0)
+        complete();
 }
 
 void campaigner::set_timer()

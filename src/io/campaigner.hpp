@@ -88,6 +88,8 @@ private:
     std::shared_ptr<asking> asking_;
     lease held_;
     std::uint64_t term_ = 0;
+    unsigned releases_ = 0;          // under way
+    bool finishes_ = false;          // after them
     asio::cancellation_signal stop_; // of the body
     bool working_ = false;
     std::exception_ptr error_; // the result

@@ -93,7 +93,7 @@ void engine::acquire(std::shared_ptr<const lock_terms> terms, std::chrono::milli
     if (span != nullptr)
         performer_.told().begin(id, std::move(span));
     const core::time_point now = io::now();
-    wait = std::max(once ? terms->options.wait : wait, std::chrono::milliseconds(0));
+    wait = std::max(wait, std::chrono::milliseconds(0));
     added.about = performer_.core().acquire(id, terms->what->name(), terms->lease, wait, once, now);
     attach_cancellation(added);
     performer_.after_call(now);

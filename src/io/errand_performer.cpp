@@ -100,12 +100,13 @@ void errand_performer::ask(const recipes::step& s)
                 self->answered(lock, *asked, why, std::move(given));
             }));
     const lock& which = locks_->locks[s.lock];
-    if (s.what == recipes::step::kind::try_lock) {
-        which.try_acquire(std::move(answer));
-        return;
-    }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(s.until - now());
-    which.acquire(s.until == core::never ? forever : std::max(left, {}), std::move(answer));
+    auto left = forever;
+    if (s.until != core::never)
+        left = std::max(std::chrono::ceil<std::chrono::milliseconds>(s.until - now()), {});
+    if (asked->waits)
+        which.acquire(left, std::move(answer));
+    else
+        recipe_access::try_acquire(which, left, std::move(answer));
 }
 
 void errand_performer::answered(

@@ -231,8 +231,9 @@ std::chrono::steady_clock::time_point lease::valid_until() const noexcept
 {
     if (!engine_)
         return std::chrono::steady_clock::time_point::min();
-    return io::to_steady(engine_->ask(
-        [id = id_](const core::held_leases& leases, bool) { return leases.valid_until(id); }));
+    return io::to_steady(engine_->ask([id = id_](const core::held_leases& leases, bool ours) {
+        return ours ? leases.valid_until(id) : core::long_ago;
+    }));
 }
 
 const std::string& lease::resource() const noexcept

@@ -20,6 +20,12 @@ struct recipe_access {
     {
         return lock(owner, resource(name), options, lock::for_recipe());
     }
+    // As `lock::try_acquire()`, but it waits for a place for so long at most.
+    template <class Handler>
+    static void try_acquire(const lock& which, std::chrono::milliseconds longest, Handler&& handler)
+    {
+        which.initiate(std::min(longest, which.options().wait), lock::mode::once, nullptr, handler);
+    }
     // Whether the locker grants leases: no draining or closing has begun.
     static bool grants(const lock& any) noexcept;
 };

@@ -10,12 +10,14 @@ void registry::add(registrant& r)
 {
     const std::lock_guard lock(mutex_);
     r.place_ = registrants_.insert(registrants_.end(), &r);
+    r.has_place_ = true;
 }
 
 void registry::remove(registrant& r) noexcept
 {
     const std::lock_guard lock(mutex_);
-    registrants_.erase(r.place_);
+    if (std::exchange(r.has_place_, false))
+        registrants_.erase(r.place_);
 }
 
 // Returns owning pointers, so that none is destroyed before the caller has processed it.

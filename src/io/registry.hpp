@@ -27,6 +27,7 @@ protected:
 private:
     friend class registry;
     std::list<registrant*>::iterator place_{};
+    bool has_place_ = false;
 };
 
 // Owners of handlers of one execution context: engines and recipes. It tells them when the context
@@ -44,6 +45,7 @@ public:
     }
 
     void add(registrant& r);
+    // Does nothing if it was not added, for lack of memory.
     void remove(registrant& r) noexcept;
 
 private:

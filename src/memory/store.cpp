@@ -1,7 +1,9 @@
 #include "memory/store.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace holdfast::in_process {
 
@@ -121,18 +123,27 @@ resource_report store::report(std::string_view resource, core::time_point now)
 
 lock_list store::list(std::string_view prefix, core::time_point now)
 {
+    constexpr std::size_t most_locks = 20'000, most_bytes = 8u << 20u; // of names
     const std::lock_guard lock(mutex_);
-    lock_list all;
-    all.complete = true;
-    for (const auto& [resource, key] : keys_) {
-        if (!resource.starts_with(prefix) || key.until <= now)
-            continue;
-        listed_lock& l = all.locks.emplace_back();
-        l.resource = resource;
-        fill(l, key, now);
+    std::vector<decltype(keys_)::const_pointer> found;
+    for (const auto& each : keys_) {
+        if (each.first.starts_with(prefix) && each.second.until > now)
+            found.push_back(&each);
     }
-    std::sort(all.locks.begin(), all.locks.end(),
-        [](const auto& a, const auto& b) { return a.resource < b.resource; });
+    const std::size_t listed = std::min(found.size(), most_locks);
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(listed),
+        found.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+    lock_list all;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < listed; ++i) {
+        bytes += found[i]->first.size();
+        if (bytes > most_bytes)
+            return all;
+        listed_lock& l = all.locks.emplace_back();
+        l.resource = found[i]->first;
+        fill(l, found[i]->second, now);
+    }
+    all.complete = listed == found.size();
     return all;
 }
 

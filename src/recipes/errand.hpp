@@ -16,7 +16,7 @@ using core::time_point;
 // What an errand wants done with one of its locks, which are numbered.
 struct step {
     enum class kind : std::uint8_t {
-        try_lock,         // one attempt
+        try_lock,         // one attempt, which begins before `until`
         wait_lock,        // an attempt that waits in the queue of the lock until `until`
         drop,             // cancels what is under way, or releases what is held
         wake,             // calls woken() at `until`; there is one such call at a time

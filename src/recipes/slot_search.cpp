@@ -25,7 +25,7 @@ void slot_search::try_next(time_point now, steps& out)
         }
         trying_ = true;
         tried_ = slot;
-        out.push_back({.what = step::kind::try_lock, .lock = slot});
+        out.push_back({.what = step::kind::try_lock, .lock = slot, .until = limit_.until});
         return;
     }
     swept(now, out);

@@ -8,6 +8,8 @@
 #include "support/scripted_backend.hpp"
 #include "support/times.hpp"
 
+#include <holdfast/semaphore.hpp>
+
 #include <map>
 
 namespace holdfast::test {
@@ -97,6 +99,33 @@ BOOST_AUTO_TEST_CASE(row_40_waiters_without_nodes_end_as_unreachable)
         BOOST_TEST(message == make_error_code(errc::unreachable).message(), count << " times");
     s.finish();
     BOOST_TEST(c.nodes[2].command({"DBSIZE"}) == "0");
+}
+
+// Its attempts stand in line behind others, which wait longer.
+BOOST_AUTO_TEST_CASE(row_40_a_semaphore_without_nodes_waits_no_longer_than_it_may)
+{
+    cluster c(3);
+    c.nodes[0].kill();
+    c.nodes[1].kill();
+    scene s(c.store());
+    lock_options patient;
+    patient.wait = forever;
+    std::size_t ended = 0;
+    for (std::size_t i = 0; i < 2000; ++i) {
+        const lock each(s.locker(), s.resource + std::to_string(i), patient);
+        each.acquire([&ended](error_code, lease) { ++ended; });
+    }
+    const semaphore permits(s.locker(), s.resource, 8, patient);
+    call<lease> brief, longer;
+    lock(s.locker(), s.resource + ":longer", patient).acquire(6s, longer.token());
+    permits.acquire(300ms, brief.token());
+    run_until(s.io, [&] { return longer.done() || brief.done(); });
+    BOOST_TEST(brief.done());
+    BOOST_TEST(!longer.done());
+    BOOST_TEST(brief.error() != error_code());
+    run_until(s.io, [&] { return longer.done(); });
+    s.finish();
+    BOOST_TEST(ended == 2000u);
 }
 
 // The first waiter was told that the resource is held. The next one times out right after the start

@@ -1,7 +1,10 @@
 // Rows 33 and 37: processes that are stopped or end while they hold a lock.
 #include "integration/acceptance/acceptance.hpp"
 #include "support/call.hpp"
+
+#include "support/call.hpp"
 #include "support/child_process.hpp"
+#include <holdfast/election.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -125,6 +128,48 @@ task drop_and_go(scene& s, cluster& c)
     held = lease();
     const bool given_back = co_await c.have_copies(s.resource, 0, 5s);
     BOOST_TEST(given_back);
+}
+
+// The release of a term that has ended is under way when the run is cancelled.
+BOOST_AUTO_TEST_CASE(row_37_the_run_of_an_election_ends_after_the_release)
+{
+    cluster c(3);
+    scene s(c.store());
+    election_options options;
+    options.pause_min = options.pause_max = 60s;
+    const election office(s.locker(), s.resource, with_ttl(30s), options);
+    run(s.io, [](scene& all, cluster& in, const election& leads) -> task {
+        co_await connect_all(all.locker());
+        bool leading = false;
+        auto body = [&leading](lease&) -> task {
+            leading = true;
+            try {
+                co_await pause(60s);
+            } catch (const boost::system::system_error&) {
+                leading = false;
+                throw;
+            }
+        };
+        call<> told;
+        leads.run(body, told.token());
+        while (!leading)
+            co_await pause(1ms);
+        for (auto& node : in.nodes)
+            node.pause();
+        leads.resign();
+        while (leading)
+            co_await pause(1ms);
+        co_await pause(20ms);
+        told.cancel();
+        co_await pause(20ms);
+        BOOST_TEST(!told.done());
+        for (auto& node : in.nodes)
+            node.resume();
+        while (!told.done())
+            co_await pause(1ms);
+        BOOST_TEST(in.copies(all.resource) == 0u);
+    }(s, c, office));
+    s.finish();
 }
 
 BOOST_AUTO_TEST_CASE(row_37_a_destroyed_lease_is_released_while_the_context_runs)
