@@ -190,6 +190,28 @@ BOOST_DATA_TEST_CASE(questions_can_be_cancelled, backends_that_tell(), each)
     BOOST_TEST(inspect.completions() + list.completions() + force.completions() == 3);
 }
 
+// As in all stores. Those with names that come first are listed.
+BOOST_AUTO_TEST_CASE(a_list_in_memory_has_a_limit)
+{
+    play(memory(), 1, [](scene& s) -> task {
+        constexpr std::size_t most = 20'000;
+        std::vector<lease> all;
+        for (std::size_t i = 0; i <= most; ++i) {
+            const holdfast::lock each(s.locker(0), s.resource + std::to_string(100'000 + i));
+            all.push_back(co_await each.acquire());
+        }
+        lock_list found = co_await s.locker(0).list(s.resource, asio::use_awaitable);
+        BOOST_TEST(found.locks.size() == most);
+        BOOST_TEST(!found.complete);
+        BOOST_TEST(found.locks.front().resource == s.resource + "100000");
+        BOOST_TEST(found.locks.back().resource == s.resource + "119999");
+        co_await all.front().release();
+        found = co_await s.locker(0).list(s.resource, asio::use_awaitable);
+        BOOST_TEST(found.locks.size() == most);
+        BOOST_TEST(found.complete);
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
