@@ -2,6 +2,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -41,8 +42,10 @@ void byte_streams::follow(std::size_t i, time_point now)
     core::connection& c = connection(i);
     stream& s = streams_[i];
     if (!s.link) {
-        if (c.wants_open() && !s.opening)
+        if (c.wants_open() && s.opening == 0)
             open_later(i);
+        else if (!c.wants_open() && std::exchange(s.opening, 0) != 0)
+            c.closed(boost::asio::error::operation_aborted, now);
         return;
     }
     if (!c.wants_open()) {
@@ -59,12 +62,16 @@ void byte_streams::follow(std::size_t i, time_point now)
 
 void byte_streams::open_later(std::size_t i)
 {
-    streams_[i].opening = true;
+    const std::uint64_t number = streams_[i].opening = ++openings_;
     const bool refused = world_.random.chance(owner_.refusal());
-    world_.after(world_.random.of_any_size(50us, owner_.slowest_opening()), [this, i, refused] {
-        owner_.runs().deliver([this, i, refused] {
-            streams_[i].opening = false;
-            if (refused || !connection(i).wants_open())
+    const duration length = world_.random.of_any_size(50us, owner_.slowest_opening());
+    const time_point from = refused ? world_.now() : std::max(world_.now(), owner_.opens_from(i));
+    world_.at(from + length, [this, i, number, refused] {
+        owner_.runs().deliver([this, i, number, refused] {
+            if (streams_[i].opening != number)
+                return; // given up
+            streams_[i].opening = 0;
+            if (refused)
                 connection(i).closed(boost::asio::error::connection_refused, owner_.runs().now());
             else
                 opened(i);

@@ -4,6 +4,7 @@
 #include "verification/recipes/process.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -44,6 +45,8 @@ public:
     virtual double refusal() const = 0;
     // How long it takes to open one, at most.
     virtual duration slowest_opening() const { return 20ms; }
+    // It is not opened before then: its server stands still.
+    virtual time_point opens_from(std::size_t /*connection*/) const { return core::long_ago; }
     // Bytes have arrived on this connection, and have been read.
     virtual void heard(std::size_t /*connection*/) {}
     // Something has happened: time for a loop of the engine, which calls serve().
@@ -77,12 +80,13 @@ private:
 
     struct stream {
         std::shared_ptr<byte_link> link;
-        bool opening = false;
+        std::uint64_t opening = 0; // the number of what is under way; 0: nothing
     };
 
     world& world_;
     stream_owner& owner_;
     std::vector<stream> streams_; // of the connections
+    std::uint64_t openings_ = 0;
 };
 
 } // namespace holdfast::store_simulation

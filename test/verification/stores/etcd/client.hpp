@@ -20,6 +20,7 @@ public:
 private:
     std::shared_ptr<store_simulation::byte_link> open(std::size_t member) override;
     double refusal() const override { return cluster_.trouble.refused; }
+    time_point opens_from(std::size_t member) const override { return cluster_.opens_from(member); }
 
     world& world_;
     cluster& cluster_;

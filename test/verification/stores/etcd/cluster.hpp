@@ -25,6 +25,8 @@ struct troubles {
     double late_watch = 0;  // an event comes up to half a second late
     double refused = 0;     // connections
     duration slowest = 5ms; // way of bytes, or execution
+    // A connection is open when the member has answered: with TLS, or a login.
+    bool slow_openings = false;
 };
 
 // The members of a cluster in true time, which have one store: a leader that may stand still or
@@ -40,6 +42,10 @@ public:
     time_point clock() const noexcept;
     // From when on this member can execute what has arrived. It may be postponed again.
     time_point serves_at(std::size_t member) const noexcept;
+    time_point opens_from(std::size_t member) const noexcept
+    {
+        return trouble.slow_openings ? frozen_until_[member] : core::long_ago;
+    }
     bool frozen(std::size_t member) const noexcept { return frozen_until_[member] > world_.now(); }
     std::size_t leader() const noexcept { return leader_; }
 
