@@ -113,7 +113,7 @@ void reading_room::leave(
 {
     tell(*hold, errc::not_held);
     visit& during = *hold->during;
-    during.inside.erase(hold.get());
+    during.inside.erase(hold);
     recipes::reader_room::steps wanted;
     room_.leave(during.number, wanted);
     if (!wanted.empty())
@@ -185,7 +185,7 @@ void reading_room::admit(std::uint64_t reader)
 {
     auto told = waiting_.extract(reader);
     const auto hold = std::make_shared<reader_hold>(shared_from_this(), visit_, reader, fence_);
-    visit_->inside.insert(hold.get());
+    visit_->inside.insert(hold);
     told.mapped().complete({}, shared_lease(hold));
 }
 
@@ -233,8 +233,10 @@ void reading_room::watch(const std::shared_ptr<visit>& which)
             return;
         which->lost = true;
         self->room_.lost(which->number);
-        for (const reader_hold* const each : which->inside)
-            self->tell(*each, errc::lease_lost);
+        for (const auto& each : which->inside) {
+            if (const auto hold = each.lock())
+                self->tell(*hold, errc::lease_lost);
+        }
     };
     which->slot.lost(asio::bind_executor(strand, std::move(told)));
 }

@@ -31,7 +31,8 @@ struct visit {
     std::uint64_t number = 0;
     lease slot;
     bool lost = false;             // used on the strand, as the following
-    std::set<reader_hold*> inside; // those that have not left
+    // Those that have not left. One that could not, for lack of memory, is gone all the same.
+    std::set<std::weak_ptr<reader_hold>, std::owner_less<>> inside;
 };
 
 // One reader inside.
