@@ -237,7 +237,7 @@ void store_answers::failed(
         sessions_[r.session].refused();
         if (members_.can_mend(f))
             return members_.fail(f.reason, text, now);
-        return refuse_new(r.session, f.reason, now);
+        return refuse_new(r, f.reason, now);
     }
     if (r.what == kind::revoke_lease)
         return; // it ends by itself
@@ -272,15 +272,19 @@ void store_answers::failed(
 }
 
 // The session cannot begin, and other sessions go on.
-void store_answers::refuse_new(std::size_t session, errc why, time_point now)
+void store_answers::refuse_new(const request& r, errc why, time_point now)
 {
     std::vector<core::claim_id> asking;
     claims_.for_each([&](core::claim_id id, const claim& c) {
-        if (c.session == session && c.now == stage::asking && c.call == 0)
+        if (c.session == r.session && c.now == stage::asking && c.call == 0)
             asking.push_back(id);
     });
-    for (const core::claim_id id : asking)
+    for (const core::claim_id id : asking) {
+        claim& c = claims_[id];
+        if (c.asked == core::never)
+            c.asked = r.sent;
         course_.refuse_without_key(id, why, now);
+    }
 }
 
 void store_answers::watched(const wire::watch_reply& reply, time_point now)

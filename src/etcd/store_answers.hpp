@@ -41,7 +41,7 @@ private:
     void asked(const request& r, const wire::txn_reply& reply, core::time_point now);
     void listed(const request& r, const wire::list_reply& reply, core::time_point now);
     void failed(const request& r, const failure& f, const std::string& text, core::time_point now);
-    void refuse_new(std::size_t session, errc why, core::time_point now);
+    void refuse_new(const request& r, errc why, core::time_point now);
     void watched(const wire::watch_reply& reply, core::time_point now);
     void watch_refused(errc why, const std::string& text, core::time_point now);
     void waited(core::claim_id holder, const wire::watch_reply& reply);

@@ -27,6 +27,8 @@ void desk::list(core::claim_id id)
 
 void desk::send_statement(core::time_point now)
 {
+    if (renewals_wait_)
+        fill(action::renew, now);
     const std::size_t first = next_kind_;
     for (std::size_t i = 0; i < actions && !under_way_; ++i) {
         const std::size_t kind = (first + i) % actions;
@@ -76,7 +78,10 @@ void desk::fill(action what, core::time_point now)
         return;
     }
     passes_over_ = false;
-    next_kind_ = static_cast<std::size_t>(what) + 1;
+    const bool renews = what == action::renew;
+    if (!renews || !renewals_wait_)
+        next_kind_ = static_cast<std::size_t>(what) + 1;
+    renewals_wait_ = !renews && !lists_[static_cast<std::size_t>(action::renew)].empty();
     next.due = now + timeout;
     next.late_until = next.due + clock_.uncertainty(now);
     for (const core::claim_id id : next.claims) {

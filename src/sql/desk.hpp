@@ -54,7 +54,8 @@ private:
 
 // Gathers what claims want, and makes one statement of it at a time. The kinds of statements have
 // turns: first what others may wait for, then renewals, then looks for waiters, then attempts and
-// looks for the turn. So no kind waits for more than one statement of each other kind.
+// looks for the turn. So no kind waits for more than one statement of each other kind, and a
+// renewal for no more than one.
 class desk {
 public:
     // A statement has at most so many entries, so that it takes some milliseconds.
@@ -116,7 +117,8 @@ private:
     const core::duration request_timeout_;
     database_clock clock_;
     std::array<std::vector<core::claim_id>, actions> lists_;
-    std::size_t next_kind_ = 0; // of the statement that is looked for first
+    std::size_t next_kind_ = 0;  // of the statement that is looked for first
+    bool renewals_wait_ = false; // behind the last statement
     std::optional<statement_under_way> under_way_;
     std::vector<core::claim_id> spare_, later_;
     std::vector<entry> entries_;

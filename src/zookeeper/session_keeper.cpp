@@ -39,7 +39,7 @@ session_keeper::outcome session_keeper::answered(
     const bool creates = r.what == kind::proof;
     if (error == wire::code::ok || (creates && error == wire::code::node_exists)) {
         session_.proof_exists(true);
-        return {.confirmed = session_.confirm(now)};
+        return {.works = true, .confirmed = session_.confirm(now)};
     }
     session_.kept().failed();
     session_.proof_exists(false);

@@ -38,6 +38,7 @@ public:
     // A heartbeat is answered. False if the session has not been confirmed by it. The error is told
     // if it is none that is expected.
     struct outcome {
+        bool works = false; // the session's node is there
         bool confirmed = false;
         std::int32_t trouble = wire::code::ok;
     };

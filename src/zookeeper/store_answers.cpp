@@ -145,7 +145,8 @@ void store_answers::of_session(const request& r, std::int32_t error, time_point 
     if (outcome.trouble != wire::code::ok)
         return servers_.fail(failure_of(outcome.trouble).reason,
             "the session's node: " + in_words(outcome.trouble), now);
-    servers_.note_success();
+    if (outcome.works)
+        servers_.note_success();
     if (outcome.confirmed)
         course_.confirmed(now);
     keeper_.serve(now); // another one if there was no node

@@ -332,7 +332,7 @@ void supervisor::finish(int result)
             out_.message(console::level::warning, "unconfirmed_release",
                 "the nodes have not confirmed the release of " + quoted_name() +
                     "; it is free again within " + to_text(what_.lock.options().ttl));
-        else
+        else if (outcome == release_outcome::released)
             out_.message(console::level::detail, "released", "released " + quoted_name());
         locker_.close(std::move(closed));
     });

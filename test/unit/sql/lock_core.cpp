@@ -126,6 +126,29 @@ BOOST_AUTO_TEST_CASE(releases_that_never_end_do_not_stop_renewals_and_attempts)
     BOOST_TEST(a.sends(action::give_back, 3));
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_waits_for_one_other_statement_at_most)
+{
+    std::vector<core::claim_id> held;
+    for (std::uint64_t i = 1; i <= 3; ++i)
+        held.push_back(a.ask(i, "r" + std::to_string(i)));
+    a.serve();
+    a.events.clear();
+    a.core.renew(std::array{held[0]}, false, now); // is under way
+    a.ask(10, "s");
+    a.core.release(held[2], now);
+    a.core.renew(std::array{held[1]}, false, now);
+    std::vector<action> order;
+    for (int i = 0; i < 4; ++i) {
+        order.push_back(a.database->under_way()->get().what);
+        a.database->execute();
+        a.database->answer(now);
+        a.settle();
+    }
+    const std::vector<action> expected{
+        action::renew, action::want, action::renew, action::give_back};
+    BOOST_TEST((order == expected));
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_is_told_its_turn_and_sends_nothing)
 {
     const auto held = hold();
