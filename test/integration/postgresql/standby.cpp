@@ -117,6 +117,8 @@ BOOST_AUTO_TEST_CASE(commits_that_wait_for_a_lost_standby_do_not_use_up_the_conn
     const auto wait_for = [&](const std::string& standbys) {
         server.run("ALTER SYSTEM SET synchronous_standby_names = '" + standbys + "'");
         server.run("SELECT pg_reload_conf()");
+        while (server.run("SHOW synchronous_standby_names") != standbys)
+            std::this_thread::sleep_for(1ms); // the server reads its settings a little later
     };
     const std::string processes = "SELECT count(*) FROM pg_stat_activity "
                                   "WHERE application_name = 'holdfast'";
