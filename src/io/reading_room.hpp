@@ -30,7 +30,7 @@ class reading_room;
 struct visit {
     std::uint64_t number = 0;
     lease slot;
-    bool lost = false;             // used on the strand, as the following
+    bool lost = false; // used on the strand, as the following
     // Those that have not left. One that could not, for lack of memory, is gone all the same.
     std::set<std::weak_ptr<reader_hold>, std::owner_less<>> inside;
 };

@@ -9,6 +9,19 @@ using sql::action;
 
 namespace {
 
+// Executes and answers the next statements of `a`.
+std::vector<action> next_statements(sql_world& w, std::size_t count)
+{
+    std::vector<action> all;
+    while (all.size() < count) {
+        all.push_back(w.a.database->under_way()->get().what);
+        w.a.database->execute();
+        w.a.database->answer(w.now);
+        w.a.settle();
+    }
+    return all;
+}
+
 BOOST_FIXTURE_TEST_SUITE(sql_lock_core, sql_world)
 
 BOOST_AUTO_TEST_CASE(a_lease_counts_from_before_the_statement_was_sent)
@@ -89,13 +102,7 @@ BOOST_AUTO_TEST_CASE(releases_go_before_renewals_and_these_before_attempts)
     const std::array claims{one};
     a.core.renew(claims, false, now);
     a.core.release(two, now);
-    std::vector<action> order;
-    for (int i = 0; i < 4; ++i) {
-        order.push_back(a.database->under_way()->get().what);
-        a.database->execute();
-        a.database->answer(now);
-        a.settle();
-    }
+    const std::vector<action> order = next_statements(*this, 4);
     const std::vector<action> expected{
         action::want, action::give_back, action::renew, action::want};
     BOOST_TEST((order == expected));
@@ -116,10 +123,7 @@ BOOST_AUTO_TEST_CASE(releases_that_never_end_do_not_stop_renewals_and_attempts)
     std::vector<action> order;
     for (std::size_t i = 2; i < 5; ++i) {
         a.core.release(held[i], now);
-        order.push_back(a.database->under_way()->get().what);
-        a.database->execute();
-        a.database->answer(now);
-        a.settle();
+        order.push_back(next_statements(*this, 1).front());
     }
     const std::vector<action> expected{action::give_back, action::renew, action::want};
     BOOST_TEST((order == expected));
@@ -137,13 +141,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_waits_for_one_other_statement_at_most)
     a.ask(10, "s");
     a.core.release(held[2], now);
     a.core.renew(std::array{held[1]}, false, now);
-    std::vector<action> order;
-    for (int i = 0; i < 4; ++i) {
-        order.push_back(a.database->under_way()->get().what);
-        a.database->execute();
-        a.database->answer(now);
-        a.settle();
-    }
+    const std::vector<action> order = next_statements(*this, 4);
     const std::vector<action> expected{
         action::renew, action::want, action::renew, action::give_back};
     BOOST_TEST((order == expected));
