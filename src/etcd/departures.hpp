@@ -57,7 +57,7 @@ public:
     {
         return keys_.empty() || asked_ ? core::never : keys_.front().at;
     }
-    // A key whose deletion is to be asked for now.
+    // A key whose deletion is due.
     std::optional<std::string> next(core::time_point now)
     {
         if (wake_at() > now)

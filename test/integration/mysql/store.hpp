@@ -47,6 +47,11 @@ inline std::string for_holder(const mariadb_server& server)
     return "mysql:" + server.socket();
 }
 
+/// The statement of docs/mysql.md that deletes old rows.
+inline const std::string clean_up =
+    "DELETE FROM holdfast_locks WHERE expires_at < (UNIX_TIMESTAMP() - 86400) * 1000000 AND "
+    "waiters = '' AND token_end < (UNIX_TIMESTAMP() - 86400) * 1000000";
+
 /// The rows that somebody holds or waits for.
 inline std::string used_rows(const mariadb_server& server)
 {

@@ -56,14 +56,7 @@ BOOST_AUTO_TEST_CASE(a_statement_that_is_killed_leaves_nothing)
 BOOST_AUTO_TEST_CASE(a_server_that_refuses_to_lock_changed_rows_serves_all)
 {
     const mariadb_server server({.settings = {"innodb_snapshot_isolation=ON"}});
-    scene s(store_in(server), 4);
-    critical_section section;
-    std::vector<task> all;
-    for (std::size_t i = 0; i < 16; ++i)
-        all.push_back(section.pass(s.lock(i % 4, brief()), 20));
-    run(s.io, std::move(all));
-    BOOST_TEST(section.passed == 16 * 20);
-    s.finish();
+    take_turns(store_in(server), 4, 16, 20);
     BOOST_TEST(used_rows(server) == "0");
 }
 
@@ -84,29 +77,6 @@ BOOST_AUTO_TEST_CASE(tokens_grow_whatever_the_clock_shows)
         co_await again.release();
     }(s, server));
     s.finish();
-}
-
-// The statement of docs/mysql.md. A row that was used lately keeps the order of tokens.
-BOOST_AUTO_TEST_CASE(only_old_rows_are_cleaned_up)
-{
-    const mariadb_server server;
-    const std::string clean_up =
-        "DELETE FROM holdfast_locks WHERE expires_at < (UNIX_TIMESTAMP() - 86400) * 1000000 AND "
-        "waiters = '' AND token_end < (UNIX_TIMESTAMP() - 86400) * 1000000";
-    const auto rows = [&server] {
-        return server.run("SELECT COUNT(*) FROM holdfast_locks");
-    };
-    scene s(store_in(server), 1);
-    run(s.io, [](scene& all) -> task {
-        lease held = co_await all.lock(0, brief()).acquire();
-        co_await held.release();
-    }(s));
-    s.finish();
-    server.run(clean_up);
-    BOOST_TEST(rows() == "1");
-    server.run("UPDATE holdfast_locks SET token_end = token_end - 86401000000");
-    server.run(clean_up);
-    BOOST_TEST(rows() == "0");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,6 +42,11 @@ inline std::string for_holder(const postgres_server& server)
     return server.uri();
 }
 
+/// The statement of docs/postgresql.md that deletes old rows.
+inline const std::string clean_up =
+    "DELETE FROM holdfast_locks WHERE expires_at < now() - interval '1 day' AND waiters = '{}' "
+    "AND token_end < (extract(epoch FROM now()) - 86400) * 1000000";
+
 /// The rows that somebody holds or waits for.
 inline std::string used_rows(const postgres_server& server)
 {

@@ -15,28 +15,14 @@ HOLDFAST_SQL_SUITE(locks)
 BOOST_AUTO_TEST_CASE(lockers_exclude_each_other_and_tokens_grow)
 {
     const tested_server server;
-    scene s(store_in(server), 4);
-    critical_section section;
-    std::vector<task> all;
-    for (std::size_t i = 0; i < 4; ++i)
-        all.push_back(section.pass(s.lock(i, brief()), 25));
-    run(s.io, std::move(all));
-    BOOST_TEST(section.passed == 100);
-    s.finish();
+    take_turns(store_in(server), 4, 4, 25);
     BOOST_TEST(used_rows(server) == "0");
 }
 
 BOOST_AUTO_TEST_CASE(many_processes_wait_for_one_lock_and_each_has_its_turn)
 {
     const tested_server server({.settings = {"max_connections=100"}});
-    scene s(store_in(server), 40);
-    critical_section section;
-    std::vector<task> all;
-    for (std::size_t i = 0; i < 40; ++i)
-        all.push_back(section.pass(s.lock(i, brief(10s)), 3));
-    run(s.io, std::move(all));
-    BOOST_TEST(section.passed == 120);
-    s.finish();
+    take_turns(store_in(server), 40, 40, 3);
     BOOST_TEST(used_rows(server) == "0");
 }
 

@@ -39,6 +39,19 @@ struct critical_section {
     }
 };
 
+/// So many waiters pass a critical section so often each.
+inline void take_turns(const backend& store, std::size_t lockers, std::size_t waiters, int times)
+{
+    scene s(store, lockers);
+    critical_section section;
+    std::vector<task> all;
+    for (std::size_t i = 0; i < waiters; ++i)
+        all.push_back(section.pass(s.lock(i % lockers, brief(10s)), times));
+    run(s.io, std::move(all));
+    BOOST_TEST(section.passed == static_cast<int>(waiters) * times);
+    s.finish();
+}
+
 /// Some processes pass a critical section; meanwhile there is trouble: `what(server)`.
 template <class Trouble, class Server>
 void pass_during(const backend& store, Server& server, Trouble what)

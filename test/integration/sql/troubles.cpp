@@ -109,6 +109,21 @@ BOOST_AUTO_TEST_CASE(a_waiter_outlives_a_restart_of_the_server)
     s.finish();
 }
 
+// A row that was used lately keeps the order of tokens.
+BOOST_AUTO_TEST_CASE(only_old_rows_are_cleaned_up)
+{
+    const tested_server server;
+    const auto rows = [&server] {
+        return server.run("SELECT COUNT(*) FROM holdfast_locks");
+    };
+    take_turns(store_in(server), 1, 1, 1);
+    server.run(clean_up);
+    BOOST_TEST(rows() == "1");
+    server.run("UPDATE holdfast_locks SET token_end = token_end - 86401000000");
+    server.run(clean_up);
+    BOOST_TEST(rows() == "0");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace
