@@ -178,8 +178,8 @@ public:
     ///
     /// Completion: `void(error_code, lock_list)`. Bounded: a Redis node that is not connected yet,
     /// or does not answer a step, is waited for at most 2 s, and so are all client records; after
-    /// ten minutes the list ends as it is. Other stores have a minute at most. It has at most
-    /// 20,000 locks, fewer if their names are long (8 MiB in all); others are left out.
+    /// ten minutes, in etcd and ZooKeeper after one, the list ends as it is. It has at most 20,000
+    /// locks, fewer if their names are long (8 MiB in all); others are left out.
     /// `lock_list::complete` is false in both cases: ask for a longer prefix.
     ///
     /// Errors: as for `inspect()`; users need the rights to SCAN and GETRANGE.

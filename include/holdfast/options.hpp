@@ -31,12 +31,12 @@ struct lock_options {
     /// How long `acquire()` waits when the resource is not free. Not negative, or `forever`.
     std::chrono::milliseconds wait{10'000};
 
-    /// The time subtracted from each grant because clocks run at different rates. Default:
-    /// ttl / 100 + 2 ms.
+    /// The time subtracted from each grant because clocks run at different rates. 0 to `ttl`.
+    /// Default: ttl / 100 + 2 ms.
     std::optional<std::chrono::milliseconds> drift{};
 
     /// How long before the end of the lease the work under it is told to stop. Make it longer than
-    /// the time that the work needs to react. Default: max(50 ms, ttl / 20).
+    /// the time that the work needs to react. 0 to `ttl`. Default: max(50 ms, ttl / 20).
     std::optional<std::chrono::milliseconds> guard{};
 
     /// With `renewal::manual` the lease ends after one ttl unless it is extended.
@@ -69,7 +69,8 @@ struct lock_options {
     /// queue get their turn. Time in which the lease lingers does not count where other processes
     /// that wait are noticed. What is left of the lease after a transfer: under
     /// `renewal::automatic` at least two thirds of the ttl less the drift; under `renewal::manual`
-    /// at least what the store last granted or confirmed, less this time. Default: ttl / 4.
+    /// at least what the store last granted or confirmed, less this time. 0 to 24 h. Default:
+    /// ttl / 4.
     std::optional<std::chrono::milliseconds> handoff_time{};
 
     /// How long the locker keeps the lease after a release, if no other waiter of the locker wants
