@@ -86,7 +86,9 @@ if(with_mysql)
 endif()
 
 install(DIRECTORY include/holdfast TYPE INCLUDE COMPONENT holdfast_dev)
-install(FILES LICENSE README.md CHANGELOG.md TYPE DOC COMPONENT holdfast_dev)
+# Not CMAKE_INSTALL_DOCDIR: in a sub-project that is the folder of the whole project.
+install(FILES LICENSE README.md CHANGELOG.md
+    DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/holdfast COMPONENT holdfast_dev)
 
 # The headers of Boost are part of the interface, and code of theirs is in the library: a program
 # must use the same version of them.

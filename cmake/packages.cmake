@@ -30,7 +30,11 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CMAKE_PROJECT_NAME} built using CMake")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_GENERATOR DEB)
 set(CPACK_SOURCE_GENERATOR TXZ)
-set(CPACK_SOURCE_IGNORE_FILES "/\\\\.git" "/build[^/]*/")
+set(CPACK_VERBATIM_VARIABLES ON)
+# Only at the top: the tests have a folder with the name build. The path may have any characters.
+string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" source_folder "${PROJECT_SOURCE_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES "^${source_folder}/[.]git" "^${source_folder}/[.]cache/"
+    "^${source_folder}/build[^/]*/" "^${source_folder}/_CPack_Packages/")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 
@@ -44,6 +48,9 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # For dpkg-shlibdeps: the libraries of one package that those of another one need.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
+foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES)
+    list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/${configuration})
+endforeach()
 
 set(about "Locks over several Redis servers (the Redlock algorithm), for C++20 coroutines.
 A lease is granted by a majority of the servers, renewed while it lives, and

@@ -62,7 +62,8 @@ clang_version() {
     echo 16 # apt-get will report that it is missing
 }
 
-# A script that needs Clang for fuzzing sets this to yes.
+# A script that builds the tests, or needs Clang for fuzzing, sets these to yes.
+with_tests=no
 with_clang=no
 
 # A script that needs other packages adds them.
@@ -77,10 +78,12 @@ mariadb_packages=(libmariadb-dev mariadb-server-core mariadb-client-core)
 missing_packages() {
     local boost clang package packages
     boost=$(boost_suffix)
-    packages=(g++ cmake ninja-build redis-server valgrind pkg-config dpkg-dev file curl
-        libssl-dev liblua5.1-0-dev libcli11-dev doxygen mandoc python3-prometheus-client
-        "libboost$boost-dev" "libboost-test$boost-dev" "libboost-program-options$boost-dev"
-        "${more_packages[@]}")
+    packages=(g++ cmake ninja-build redis-server libssl-dev libcli11-dev "libboost$boost-dev"
+        "libboost-program-options$boost-dev" "${more_packages[@]}")
+    if [[ $with_tests == yes ]]; then
+        packages+=(valgrind pkg-config dpkg-dev file curl liblua5.1-0-dev doxygen mandoc
+            python3-prometheus-client "libboost-test$boost-dev")
+    fi
     if [[ $with_clang == yes ]]; then
         clang=$(clang_version)
         packages+=("clang-$clang" "libclang-rt-$clang-dev")

@@ -1,6 +1,6 @@
 """The recipe for Conan 2. It packages the sources that it stands in:
 
-    conan create packaging/conan
+    conan create packaging/conan -s compiler.cppstd=20
 """
 
 import os
@@ -83,7 +83,7 @@ class HoldfastConan(ConanFile):
         toolchain.cache_variables["HOLDFAST_LIBRARIES"] = (
             "shared" if self.options.shared else "static"
         )
-        for part in ("TESTS", "EXAMPLES", "BENCHMARKS"):
+        for part in ("TESTS", "EXAMPLES", "BENCHMARKS", "TOOLS"):
             toolchain.cache_variables[f"HOLDFAST_BUILD_{part}"] = False
         toolchain.generate()
         CMakeDeps(self).generate()

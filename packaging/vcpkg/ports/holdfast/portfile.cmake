@@ -17,7 +17,8 @@ vcpkg_cmake_configure(
         -DBUILD_SHARED_LIBS=${shared}
         -DHOLDFAST_BUILD_TESTS=OFF
         -DHOLDFAST_BUILD_EXAMPLES=OFF
-        -DHOLDFAST_BUILD_BENCHMARKS=OFF)
+        -DHOLDFAST_BUILD_BENCHMARKS=OFF
+        -DHOLDFAST_BUILD_TOOLS=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/holdfast)
 vcpkg_fixup_pkgconfig()
