@@ -50,6 +50,8 @@ public:
 
     std::uint64_t changed() { return ::mysql_affected_rows(connection_.get()); }
 
+    void roll_back() noexcept { ::mysql_rollback(connection_.get()); }
+
 private:
     struct finish {
         void operator()(MYSQL* each) const noexcept { ::mysql_close(each); }
@@ -72,15 +74,15 @@ std::string in_one_text(const holdfast::mysql_guard& guard)
     return text;
 }
 
+// Its transaction ends on every path before the lease is released.
 void sell_one(database& shop, const holdfast::lease& lease)
-{
+try {
+    shop.run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED"); // of the next one
     shop.run("START TRANSACTION");
     // From here to COMMIT no other process can be granted the lock, even if this one stands still
     // and its lease ends.
-    if (shop.run(in_one_text(holdfast::make_mysql_guard(lease))).empty()) {
-        shop.run("ROLLBACK");
+    if (shop.run(in_one_text(holdfast::make_mysql_guard(lease))).empty())
         throw std::runtime_error("the lease is over");
-    }
     shop.run("UPDATE holdfast_example_stock SET left_over = left_over - 1 WHERE left_over > 0");
     const bool sold = shop.changed() == 1;
     const std::string left = shop.run("SELECT left_over FROM holdfast_example_stock");
@@ -89,13 +91,16 @@ void sell_one(database& shop, const holdfast::lease& lease)
         std::cout << "sold one, " << left << " left, with token " << lease.fence().value() << '\n';
     else
         std::cout << "sold out\n";
+} catch (...) {
+    shop.roll_back();
+    throw;
 }
 
 asio::awaitable<void> run(holdfast::locker& locker, database& shop)
 {
     holdfast::lock lock(locker, "stock:A");
     auto body = [&shop](holdfast::lease& lease) -> asio::awaitable<void> {
-        sell_one(shop, lease); // its transaction ends before the lease is released
+        sell_one(shop, lease);
         co_return;
     };
     auto held = lock.hold(body); // releases on every path

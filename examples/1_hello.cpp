@@ -17,6 +17,7 @@
 #include <chrono>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <vector>
 
 namespace asio = boost::asio;
@@ -35,7 +36,9 @@ asio::awaitable<void> sell(holdfast::locker& locker)
     holdfast::lock lock(locker, "stock:A");          // only a name: no requests yet
     holdfast::lease lease = co_await lock.acquire(); // waits for its turn, up to 10 s
     co_await deduct_stock();                         // the lease renews itself meanwhile
-    co_await lease.release();                        // or let it go out of scope
+    // 2_hold shows how the work is stopped before a lease is lost.
+    if (co_await lease.release() == holdfast::release_outcome::expired)
+        throw std::runtime_error("the lease ended before the work: others may have sold meanwhile");
 }
 
 asio::awaitable<void> run(holdfast::locker& locker)

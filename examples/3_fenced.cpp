@@ -75,7 +75,10 @@ asio::awaitable<void> sell(holdfast::locker& locker, shop& server)
     const std::string reply = co_await server.send(take.encoded());
     if (reply.starts_with('-')) // "-FENCED …": another holder was granted the lock meanwhile
         throw std::runtime_error(reply);
-    std::cout << "left: " << reply.substr(1) << ", token: " << *lease.fence() << '\n';
+    if (reply == ":-1")
+        std::cout << "sold out\n";
+    else
+        std::cout << "left: " << reply.substr(1) << ", token: " << *lease.fence() << '\n';
     co_await lease.release();
 }
 
@@ -83,7 +86,9 @@ asio::awaitable<void> run(holdfast::locker& locker, holdfast::endpoint store)
 {
     shop server(locker.get_executor());
     co_await server.connect(store);
-    co_await server.send("SET stock:A 10\r\n");
+    const std::string set = co_await server.send("SET stock:A 10\r\n");
+    if (set != "+OK")
+        throw std::runtime_error(set);
     co_await sell(locker, server);
     co_await sell(locker, server);
     co_await locker.close();
@@ -94,6 +99,8 @@ try {
     std::vector<std::string> urls(argv + 1, argv + argc);
     const bool first = !urls.empty() && urls.front() == "--first-deployment";
     urls.erase(urls.begin(), urls.begin() + (first ? 1 : 0));
+    if (urls.size() < 2)
+        throw std::invalid_argument("usage: 3_fenced [--first-deployment] STOCK NODE [NODE...]");
     const holdfast::endpoint store(urls.at(0));
     const std::vector<holdfast::endpoint> nodes(urls.begin() + 1, urls.end());
 

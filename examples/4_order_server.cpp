@@ -9,20 +9,23 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
@@ -39,7 +42,8 @@
 #include <vector>
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast = boost::beast;
+namespace http = beast::http;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
@@ -47,17 +51,17 @@ using request = http::request<http::string_body>;
 using response = http::response<http::string_body>;
 
 // Sends one command to the stock's server on a connection of its own, and returns the first line of
-// the reply. Stands for your own Redis client.
-asio::awaitable<std::string> send(holdfast::endpoint server, std::string command)
+// the reply. Ends after two seconds, with an error. Stands for your own Redis client.
+asio::awaitable<std::string> send(tcp::endpoint server, std::string command)
 {
-    tcp::socket socket(co_await asio::this_coro::executor);
-    const tcp::endpoint there(asio::ip::make_address(server.host()), server.port());
-    co_await socket.async_connect(there, asio::use_awaitable);
+    beast::tcp_stream stream(co_await asio::this_coro::executor);
+    stream.expires_after(2s);
+    co_await stream.async_connect(server, asio::use_awaitable);
     const auto bytes = asio::buffer(command);
-    co_await asio::async_write(socket, bytes, asio::use_awaitable);
+    co_await asio::async_write(stream, bytes, asio::use_awaitable);
     std::string reply;
     auto input = asio::dynamic_buffer(reply);
-    const auto size = co_await asio::async_read_until(socket, input, "\r\n", asio::use_awaitable);
+    const auto size = co_await asio::async_read_until(stream, input, "\r\n", asio::use_awaitable);
     reply.resize(size - 2);
     co_return reply;
 }
@@ -65,7 +69,7 @@ asio::awaitable<std::string> send(holdfast::endpoint server, std::string command
 response answer(const request& to, http::status status, std::string text)
 {
     response r(status, to.version());
-    r.set(http::field::content_type, "text/plain");
+    r.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
     r.keep_alive(to.keep_alive());
     r.body() = std::move(text) + '\n';
     r.prepare_payload();
@@ -74,28 +78,29 @@ response answer(const request& to, http::status status, std::string text)
 
 class order_server {
 public:
-    order_server(holdfast::locker& locker, holdfast::endpoint stock)
-        : locker_(locker),
-          stock_(std::move(stock))
-    {}
+    order_server(holdfast::locker& locker, tcp::endpoint stock) : locker_(locker), stock_(stock) {}
 
-    // Serves one connection until the client closes it, or stop() is called.
-    asio::awaitable<void> serve(tcp::socket client)
+    // Serves one connection until the client closes it, or is silent for too long, or stop() is
+    // called.
+    asio::awaitable<void> serve(tcp::socket socket)
     {
+        beast::tcp_stream client(std::move(socket));
         try {
-            boost::beast::flat_buffer buffer;
+            beast::flat_buffer buffer;
             for (bool more = true; more && !stopping_;) {
                 request order;
                 idle_.insert(&client);
+                client.expires_after(30s);
                 co_await http::async_read(client, buffer, order, asio::use_awaitable);
                 idle_.erase(&client);
                 response reply = co_await handle(order);
                 reply.keep_alive(order.keep_alive() && !stopping_);
                 more = reply.keep_alive();
+                client.expires_after(5s);
                 co_await http::async_write(client, reply, asio::use_awaitable);
             }
         } catch (const boost::system::system_error&) {
-            // The client is gone, or does not speak HTTP, or the server stops.
+            // The client is gone or silent, or does not speak HTTP, or the server stops.
         }
         idle_.erase(&client);
     }
@@ -104,7 +109,7 @@ public:
     void stop()
     {
         stopping_ = true;
-        for (tcp::socket* const client : idle_)
+        for (beast::tcp_stream* const client : idle_)
             client->cancel();
     }
 
@@ -122,12 +127,14 @@ private:
     asio::awaitable<response> sell(const request& order, std::string stock)
     {
         boost::system::error_code failed;
+        bool asked = false; // then one may have been taken
         try {
             holdfast::lock_options options;
             options.wait = 2s; // no buyer waits longer
             holdfast::lock lock(locker_, stock, options);
             holdfast::lease lease = co_await lock.acquire();
             const auto take = holdfast::guarded_take(stock + ":fence", lease.fence(), stock, 1);
+            asked = true;
             const std::string left = co_await send(stock_, take.encoded());
             // The answer below does not need the lock: it is released in the background.
             lease = {};
@@ -135,7 +142,11 @@ private:
                 co_return answer(order, http::status::conflict, "sold out");
             if (left.starts_with(':'))
                 co_return answer(order, http::status::ok, "left: " + left.substr(1));
-            // "-FENCED …": another server was granted the lock meanwhile. Nothing was taken.
+            if (!left.starts_with("-" + std::string(holdfast::fenced_error))) {
+                std::cerr << "the stock's server: " << left << '\n'; // its set-up is wrong
+                co_return answer(order, http::status::internal_server_error, "nothing was sold");
+            }
+            // Another server was granted the lock meanwhile. Nothing was taken.
             co_return answer(order, http::status::service_unavailable, "try again");
         } catch (const boost::system::system_error& e) {
             failed = e.code();
@@ -143,20 +154,32 @@ private:
             co_return answer(order, http::status::bad_request, "no such item");
         }
         std::cerr << failed.message() << "; " << describe_nodes(locker_.stats()) << '\n';
+        // The answer of the stock's server is missing. To order again could buy a second one.
+        if (asked)
+            co_return answer(order, http::status::internal_server_error, "it may be sold");
         co_return answer(order, http::status::service_unavailable, "try again");
     }
 
     holdfast::locker& locker_;
-    holdfast::endpoint stock_;
-    std::set<tcp::socket*> idle_; // wait for their next request
+    tcp::endpoint stock_;
+    std::set<beast::tcp_stream*> idle_; // wait for their next request
     bool stopping_ = false;
 };
 
 asio::awaitable<void> accept(tcp::acceptor& acceptor, order_server& server)
 {
-    for (;;) {
-        tcp::socket client = co_await acceptor.async_accept(asio::use_awaitable);
-        asio::co_spawn(acceptor.get_executor(), server.serve(std::move(client)), asio::detached);
+    asio::steady_timer pause(acceptor.get_executor());
+    while (acceptor.is_open()) {
+        auto [failed, client] = co_await acceptor.async_accept(asio::as_tuple(asio::use_awaitable));
+        if (!failed) {
+            // serve() catches what a client can cause.
+            asio::co_spawn(
+                acceptor.get_executor(), server.serve(std::move(client)), asio::detached);
+        } else if (acceptor.is_open()) { // for example too many open files: that passes
+            std::cerr << "accept: " << failed.message() << '\n';
+            pause.expires_after(100ms);
+            co_await pause.async_wait(asio::use_awaitable);
+        }
     }
 }
 
@@ -169,6 +192,18 @@ asio::awaitable<void> stop_on_signal(
     server.stop();
     co_await locker.drain(5s); // holders finish, no request begins
     co_await locker.close();
+}
+
+tcp::endpoint look_up(asio::io_context& io, const holdfast::endpoint& server)
+{
+    tcp::resolver resolver(io);
+    return *resolver.resolve(server.host(), std::to_string(server.port())).begin();
+}
+
+void rethrow(std::exception_ptr error)
+{
+    if (error)
+        std::rethrow_exception(error); // out of io.run()
 }
 
 int main(int argc, char** argv)
@@ -189,12 +224,12 @@ try {
 
     asio::io_context io(1);
     holdfast::locker locker(io.get_executor(), holdfast::redlock(nodes, options));
-    order_server server(locker, stock);
+    order_server server(locker, look_up(io, stock));
     tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), port});
     std::cout << "listening on port " << acceptor.local_endpoint().port() << std::endl;
 
-    asio::co_spawn(io, accept(acceptor, server), asio::detached);
-    asio::co_spawn(io, stop_on_signal(acceptor, server, locker), asio::detached);
+    asio::co_spawn(io, accept(acceptor, server), rethrow);
+    asio::co_spawn(io, stop_on_signal(acceptor, server, locker), rethrow);
     io.run();
 } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';

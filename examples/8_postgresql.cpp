@@ -47,6 +47,8 @@ public:
         return ::PQntuples(found.get()) > 0 ? ::PQgetvalue(found.get(), 0, 0) : "";
     }
 
+    void roll_back() noexcept { ::PQclear(::PQexec(connection_.get(), "ROLLBACK")); }
+
 private:
     struct finish {
         void operator()(PGconn* each) const noexcept { ::PQfinish(each); }
@@ -55,16 +57,15 @@ private:
     std::unique_ptr<PGconn, finish> connection_;
 };
 
+// Its transaction ends on every path before the lease is released.
 void sell_one(database& shop, const holdfast::lease& lease)
-{
+try {
     const holdfast::postgresql_guard guard = holdfast::guard(lease);
     shop.run("BEGIN");
     // From here to COMMIT no other process can be granted the lock, even if this one stands still
     // and its lease ends.
-    if (shop.run(guard.statement, guard.parameters).empty()) {
-        shop.run("ROLLBACK");
+    if (shop.run(guard.statement, guard.parameters).empty())
         throw std::runtime_error("the lease is over");
-    }
     const std::string left =
         shop.run("UPDATE holdfast_example_stock SET left_over = left_over - 1 WHERE left_over > 0 "
                  "RETURNING left_over");
@@ -73,13 +74,16 @@ void sell_one(database& shop, const holdfast::lease& lease)
         std::cout << "sold out\n";
     else
         std::cout << "sold one, " << left << " left, with token " << lease.fence().value() << '\n';
+} catch (...) {
+    shop.roll_back();
+    throw;
 }
 
 asio::awaitable<void> run(holdfast::locker& locker, database& shop)
 {
     holdfast::lock lock(locker, "stock:A");
     auto body = [&shop](holdfast::lease& lease) -> asio::awaitable<void> {
-        sell_one(shop, lease); // its transaction ends before the lease is released
+        sell_one(shop, lease);
         co_return;
     };
     auto held = lock.hold(body); // releases on every path

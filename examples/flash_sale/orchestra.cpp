@@ -70,7 +70,7 @@ private:
 sale::sale(asio::io_context& io, const settings& wanted)
     : io_(io),
       wanted_(wanted),
-      signals_(io, SIGINT, SIGTERM),
+      signals_(io, SIGINT, SIGTERM, SIGHUP),
       tick_(io),
       nodes_(wanted.lock ? start_lock_servers(wanted.store, wanted.nodes) : nullptr),
       saboteur_(wanted_, nodes_.get())
@@ -242,6 +242,7 @@ int sale::conclude()
 
 int run_sale(const settings& wanted)
 {
+    std::signal(SIGPIPE, SIG_IGN); // if nobody reads the output, servers are still taken down
     asio::io_context io;
     sale today(io, wanted);
     return today.run();

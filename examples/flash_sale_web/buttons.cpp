@@ -58,8 +58,12 @@ answer buttons::break_node(std::string_view action, std::size_t node)
             return not_now("the node is not up");
         news_.add(kind::fault, name + " is killed. It loses all that it stored.");
     } else if (action == "restart_node") {
-        if (!nodes_.restart(node))
-            return not_now("the node is not down");
+        try {
+            if (!nodes_.restart(node))
+                return not_now("the node is not down");
+        } catch (const std::exception& e) {
+            return {http::status::internal_server_error, name + " does not start: " + e.what()};
+        }
         news_.add(kind::repair,
             name + " is started again, empty. It is in quarantine before it counts again.");
     } else if (action == "cut_node") {

@@ -117,7 +117,7 @@ private:
     static response answer(const request& to, http::status status, std::string text)
     {
         response reply(status, to.version());
-        reply.set(http::field::content_type, "text/plain; charset=utf-8");
+        reply.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
         reply.keep_alive(to.keep_alive());
         reply.body() = std::move(text);
         reply.prepare_payload();
