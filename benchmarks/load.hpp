@@ -35,7 +35,7 @@ struct result {
 
     // Of the whole run, for the library only: requests to nodes beyond one acquire and one release
     // per lock and node. Small compared with `all_locks` unless locks need more requests.
-    std::int64_t more_requests = 0;
+    std::uint64_t more_requests = 0;
     std::uint64_t all_locks = 0;
 
     // Counts one lock.

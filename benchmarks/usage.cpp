@@ -26,4 +26,11 @@ double resident_bytes_now()
     return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
+double peak_resident_bytes()
+{
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return static_cast<double>(used.ru_maxrss) * 1024;
+}
+
 } // namespace benchmark

@@ -78,9 +78,9 @@ std::string_view wire_connection::read_some()
     return {buffer_.data(), static_cast<std::size_t>(n)};
 }
 
-void wire_connection::fail_on_error()
+void wire_connection::fail_on_other_reply()
 {
-    throw std::runtime_error("a node has replied with an error");
+    throw std::runtime_error("a node has refused or kept a key");
 }
 
 } // namespace benchmark

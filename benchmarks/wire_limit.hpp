@@ -18,8 +18,8 @@ namespace benchmark {
 //   the other nodes or for other resources.
 // - One connection per node, one thread, epoll. All commands of one turn of the loop are sent in
 //   one write per node.
-// - Replies are matched to resources by their order and counted. They are only checked for errors,
-//   which end the program. No key expires; nothing else is parsed, checked or renewed.
+// - Replies are matched to resources by their order and counted. Each must have the bytes of a key
+//   that was granted or deleted; others end the program. No key expires; nothing is renewed.
 result run_wire_limit(const std::vector<std::uint16_t>& ports, const load& wanted);
 
 } // namespace benchmark

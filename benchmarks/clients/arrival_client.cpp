@@ -1,6 +1,6 @@
 // Asks for locks at a fixed rate, even if earlier ones have not been granted. Each is on its own
-// resource and is released at once. Prints the number of leases granted in time, per bucket, as one
-// line of JSON.
+// resource and is released at once. Its time counts from the instant at which it was due. Prints
+// the number of leases granted in time, per bucket, as one line of JSON.
 #include "closed_loop.hpp"
 #include "command_line.hpp"
 #include "connected.hpp"
@@ -28,22 +28,9 @@ using clock_type = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 struct settings {
-    std::size_t rate = 10'000, wait_ms = 10'000, max_waiting = 200'000, shed = 0, held = 0;
+    std::size_t rate = 10'000, wait_ms = 10'000, shed = 0, held = 0;
     std::size_t warm_up_ms = 500, length_ms = 1'000;
     std::vector<std::string> nodes;
-
-    holdfast::lock_options lock() const
-    {
-        holdfast::lock_options options;
-        options.wait = milliseconds(wait_ms);
-        return options;
-    }
-    holdfast::locker_options locker() const
-    {
-        holdfast::locker_options options;
-        options.max_waiting = max_waiting;
-        return options;
-    }
 };
 
 constexpr milliseconds tick(1), bucket(50);
@@ -56,28 +43,28 @@ public:
     arrivals(const settings& wanted, asio::io_context& io)
         : wanted_(wanted),
           io_(io),
-          locker_(io.get_executor(),
-              holdfast::redlock(
-                  std::vector<holdfast::endpoint>(wanted.nodes.begin(), wanted.nodes.end())),
-              wanted.locker())
+          locker_(io.get_executor(), holdfast::redlock(std::vector<holdfast::endpoint>(
+                                         wanted.nodes.begin(), wanted.nodes.end())))
     {}
 
     asio::awaitable<void> run();
 
 private:
-    void ask(clock_type::time_point now);
+    std::size_t number_due(clock_type::duration in) const;
+    clock_type::time_point due(std::size_t number) const;
+    void ask(std::size_t number, clock_type::time_point now);
     void ask_for_all_due(clock_type::time_point now);
-    void note(const holdfast::error_code& error, clock_type::time_point asked);
+    void note(const holdfast::error_code& error, clock_type::time_point was_due);
     void print();
 
     const settings wanted_;
-    const holdfast::lock_options options_ = wanted_.lock();
+    const milliseconds wait_{wanted_.wait_ms};
     const std::string prefix_ = "arrival:" + std::to_string(::getpid()) + ':';
     asio::io_context& io_;
     holdfast::locker locker_;
     benchmark::bystanders held_{locker_, prefix_};
     clock_type::time_point begin_{}, counted_from_{}, end_{};
-    std::size_t due_ = 0, asked_ = 0; // since the beginning
+    std::size_t arrived_before_ = 0; // since the beginning
     std::size_t waiting_ = 0;
     std::size_t arrived_ = 0, turned_away_ = 0; // in the counted time
     std::size_t late_ = 0;                      // granted, but after the wait
@@ -87,16 +74,29 @@ private:
         std::vector<std::uint64_t>(wanted_.length_ms / bucket.count());
 };
 
-void arrivals::note(const holdfast::error_code& error, clock_type::time_point asked)
+std::size_t arrivals::number_due(clock_type::duration in) const
+{
+    return static_cast<std::size_t>(
+        std::chrono::duration<double>(in).count() * static_cast<double>(wanted_.rate));
+}
+
+clock_type::time_point arrivals::due(std::size_t number) const
+{
+    const std::chrono::duration<double> in(
+        static_cast<double>(number) / static_cast<double>(wanted_.rate));
+    return begin_ + std::chrono::duration_cast<clock_type::duration>(in);
+}
+
+void arrivals::note(const holdfast::error_code& error, clock_type::time_point was_due)
 {
     --waiting_;
     const auto now = clock_type::now();
     if (now < counted_from_ || now >= end_)
         return;
-    outcomes_.count(error, now - asked);
+    outcomes_.count(error, now - was_due);
     if (error)
         return;
-    if (now - asked > options_.wait) {
+    if (now - was_due > wait_) {
         ++late_;
         return;
     }
@@ -105,12 +105,16 @@ void arrivals::note(const holdfast::error_code& error, clock_type::time_point as
         ++buckets_[place];
 }
 
-void arrivals::ask(clock_type::time_point now)
+void arrivals::ask(std::size_t number, clock_type::time_point now)
 {
     ++waiting_;
-    const holdfast::lock lock(locker_, prefix_ + std::to_string(asked_++), options_);
-    lock.acquire([this, now](const holdfast::error_code& error, holdfast::lease lease) {
-        note(error, now);
+    const auto was_due = due(number);
+    holdfast::lock_options options;
+    const auto late = std::chrono::duration_cast<milliseconds>(now - was_due);
+    options.wait = std::max(wait_ - late, milliseconds(0));
+    const holdfast::lock lock(locker_, prefix_ + std::to_string(number), options);
+    lock.acquire([this, was_due](const holdfast::error_code& error, holdfast::lease lease) {
+        note(error, was_due);
         if (!error)
             lease.release([](const holdfast::error_code&, holdfast::release_outcome) {});
     });
@@ -118,21 +122,18 @@ void arrivals::ask(clock_type::time_point now)
 
 void arrivals::ask_for_all_due(clock_type::time_point now)
 {
-    const auto arrivals_in = [this](clock_type::duration in) {
-        return static_cast<std::size_t>(
-            std::chrono::duration<double>(in).count() * static_cast<double>(wanted_.rate));
-    };
-    const std::size_t due = arrivals_in(now - begin_) - due_;
+    const std::size_t all = number_due(now - begin_), arrived = all - arrived_before_;
     const std::size_t room =
-        wanted_.shed == 0 ? due : wanted_.shed - std::min(waiting_, wanted_.shed);
-    const std::size_t asking = std::min({due, arrivals_in(patience), room});
-    due_ += due;
+        wanted_.shed == 0 ? arrived : wanted_.shed - std::min(waiting_, wanted_.shed);
+    const std::size_t patient = std::min(arrived, number_due(patience)); // the last ones
+    const std::size_t asking = std::min(patient, room);
+    arrived_before_ = all;
     if (now >= counted_from_) {
-        arrived_ += due;
-        turned_away_ += due - asking;
+        arrived_ += arrived;
+        turned_away_ += arrived - asking;
     }
-    for (std::size_t i = 0; i < asking; ++i)
-        ask(now);
+    for (std::size_t i = all - patient; i < all - patient + asking; ++i)
+        ask(i, now);
 }
 
 void arrivals::print()
@@ -186,7 +187,6 @@ void run(int argc, char** argv)
     options.add_options()("rate", number(wanted.rate), "arrivals per second");
     options.add_options()(
         "wait", number(wanted.wait_ms), "milliseconds that each arrival may wait");
-    options.add_options()("max-waiting", number(wanted.max_waiting), "option of the locker");
     options.add_options()(
         "shed", number(wanted.shed), "if not 0, arrivals are turned away while this many wait");
     options.add_options()("warm-up", number(wanted.warm_up_ms), "milliseconds before the count");

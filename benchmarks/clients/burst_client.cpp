@@ -71,7 +71,7 @@ void print_figures(burst& all, double cpu_seconds)
     json::object figures{{"acquires", all.wanted.acquires}, {"unfinished", all.unfinished},
         {"seconds", std::chrono::duration<double>(all.end - all.begin).count()},
         {"cpu_seconds", cpu_seconds}, {"attempts", stats.attempts},
-        {"resident_bytes", benchmark::resident_bytes_now()}};
+        {"peak_resident_bytes", benchmark::peak_resident_bytes()}};
     all.outcomes.add_to(figures);
     all.held.add_to(figures);
     benchmark::print(figures);

@@ -42,6 +42,7 @@ public:
     };
 
     bool go_on() const noexcept { return !stopping_; }
+    std::uint64_t total() const noexcept { return done_; } // before, in and after the measured time
     void finish_one() noexcept { ++done_; }
     void leave() noexcept { --running_; }
 

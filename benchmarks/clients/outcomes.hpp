@@ -61,7 +61,8 @@ public:
     boost::asio::awaitable<void> acquire(std::size_t count)
     {
         count_ = count;
-        return leases_.acquire(count);
+        co_await leases_.acquire(count);
+        since_ = std::chrono::steady_clock::now();
     }
 
     // Must be called regularly.
@@ -71,7 +72,9 @@ public:
     {
         if (count_ == 0)
             return;
+        const std::chrono::duration<double> held = std::chrono::steady_clock::now() - since_;
         figures["held"] = count_;
+        figures["held_seconds"] = held.count();
         figures["lost"] = leases_.lost();
         figures["shortest_rest_ms"] = shortest_rest_.count();
     }
@@ -79,6 +82,7 @@ public:
 private:
     held_leases leases_;
     std::size_t count_ = 0;
+    std::chrono::steady_clock::time_point since_{}; // when all were acquired
     std::chrono::milliseconds shortest_rest_{std::chrono::hours(1)};
 };
 

@@ -13,6 +13,7 @@
 // With --resources N the members of `in_turn` and `multi_lock` are random ones of N that all share.
 #include "closed_loop.hpp"
 #include "command_line.hpp"
+#include "common_begin.hpp"
 #include "connected.hpp"
 
 #include <holdfast/holdfast.hpp>
@@ -20,6 +21,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +47,7 @@ struct settings {
     std::size_t concurrency = 64, length = 1000, warm_up = 300;
     std::size_t members = 3, permits = 8, resources = 0, work_us = 0, linger = 0;
     bool shared = false, fenced = false;
+    std::int64_t begin_ms = 0;
     std::vector<std::string> nodes;
 };
 
@@ -84,7 +88,7 @@ struct field {
     holdfast::semaphore permits;
     holdfast::read_write_lock book;
     const std::string mine; // makes names that no other process has
-    std::minstd_rand random{7};
+    std::minstd_rand random{static_cast<std::uint32_t>(::getpid())};
     std::uint64_t fresh = 0;
     benchmark::closed_loop loop;
 };
@@ -240,6 +244,7 @@ nothing measure(field& all)
 {
     co_await benchmark::connected(all.locker, "recipes:first:" + all.mine);
     const way what = ways.at(all.wanted.how);
+    co_await benchmark::common_begin(all.wanted.begin_ms);
     all.loop.begin(all.io, all.wanted.concurrency,
         [&all, what](std::size_t i) { return repeat(all, i, what); });
     const auto in_all = co_await all.loop.measure(std::chrono::milliseconds(all.wanted.warm_up),
@@ -266,7 +271,9 @@ void run(int argc, char** argv)
         "of the semaphore")("work", number(wanted.work_us), "microseconds of work under the lease")(
         "shared", po::bool_switch(&wanted.shared), "all want the same resource")(
         "linger", number(wanted.linger), "milliseconds, of lock, hold and run")(
-        "fenced", po::bool_switch(&wanted.fenced), "with fencing tokens");
+        "fenced", po::bool_switch(&wanted.fenced), "with fencing tokens")("begin",
+        po::value(&wanted.begin_ms)->default_value(wanted.begin_ms)->value_name("N"),
+        "when all processes begin, in milliseconds since 1970; 0: at once");
     if (!benchmark::parse(options, wanted.nodes, argc, argv))
         return;
     if (ways.count(wanted.how) == 0)

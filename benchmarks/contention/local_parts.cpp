@@ -5,6 +5,8 @@
 
 #include <holdfast/lock.hpp>
 
+#include <array>
+#include <functional>
 #include <map>
 
 namespace contention {
@@ -47,7 +49,8 @@ void add_row(const std::string& name, const results& rows, const results& quick,
         {"ratio_to_channel_try_send", median(of_quick)},
         {"ratio_to_channel_async_send", median(of_awaited)}, {"cpu_us", cpu_us},
         {"attempts_per_hand_off", attempts}, {"overtakings", overtakings}, {"overlaps", overlaps},
-        {"unfinished", unfinished}};
+        {"unfinished", unfinished},
+        {"seconds", median_of(rows, [](auto& r) { return r.seconds; })}};
     out.blame(overtakings, "turns were taken before an earlier waiter");
     out.blame(overlaps, "turns began while another coroutine held the lock");
     out.blame(unfinished, "coroutines did not finish: " + failure);
@@ -60,12 +63,25 @@ void measure_local(servers& nodes, const settings& wanted, report& out)
     const auto endpoints = holdfast::test::endpoints(nodes);
     const budget large{wanted.handoff_limit, wanted.handoff_time};
     results quick, awaited, usual, more;
-    for (int i = 0; i < wanted.repetitions; ++i) {
-        quick.push_back(run_channel(wanted, unlock::try_send));
-        awaited.push_back(run_channel(wanted, unlock::send));
-        usual.push_back(run_holdfast(endpoints, wanted, budget{}));
-        more.push_back(run_holdfast(endpoints, wanted, large));
-    }
+    // Every second time in reverse order, so that no way is always before or behind another one.
+    const auto run_all = [&](const settings& given, bool reverse) {
+        const std::array<std::function<void()>, 4> ways{
+            [&] { quick.push_back(run_channel(given, unlock::try_send)); },
+            [&] { awaited.push_back(run_channel(given, unlock::send)); },
+            [&] { usual.push_back(run_holdfast(endpoints, given, budget{})); },
+            [&] {
+                more.push_back(run_holdfast(endpoints, given, large));
+            }};
+        for (std::size_t i = 0; i < ways.size(); ++i)
+            ways[reverse ? ways.size() - 1 - i : i]();
+    };
+    settings warm_up = wanted;
+    warm_up.rounds = 1;
+    run_all(warm_up, wanted.reverse);
+    for (results* const each : {&quick, &awaited, &usual, &more})
+        each->clear();
+    for (int i = 0; i < wanted.repetitions; ++i)
+        run_all(wanted, (i % 2 != 0) != wanted.reverse);
 
     out.print(
         "\nlocal: %zu coroutines in one thread, %zu round(s), hold %lld us; %zu nodes; medians "

@@ -56,6 +56,8 @@ po::options_description visible_options(command_line& line)
     options.add_options()("limit", given(line.limit), "seconds that a coroutine may wait");
     options.add_options()("waiters", given(s.waiters), "local, memory: coroutines");
     options.add_options()("rounds", given(s.rounds), "local, crowd: turns of each coroutine");
+    options.add_options()(
+        "reverse", po::bool_switch(&s.reverse), "local: measure the ways in the reverse order");
     options.add_options()("handoff-limit", given(s.handoff_limit),
         "local: handoff_limit of the additional run with a larger budget");
     options.add_options()("handoff-time", given(line.handoff_time),

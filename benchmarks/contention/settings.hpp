@@ -24,6 +24,7 @@ struct settings {
     // local and memory
     std::size_t waiters = 10'000;
     std::size_t rounds = 1; // of each waiter, also in a crowd
+    bool reverse = false;   // local: the order of the ways
     std::size_t handoff_limit = 1'000'000;
     std::chrono::milliseconds handoff_time{9'000};
 

@@ -6,25 +6,39 @@ import tempfile
 from pathlib import Path
 
 from figures import Measure, Row, median, spread
-from programs import die_with_us
-
+from processes import die_with_us
 
 # Row 8: numbers of processes, and the least ratio to one alone.
 CONTESTS = {8: 1.2, 16: 1.2, 64: 1.0}
+PROCESSES = ["--processes", *map(str, CONTESTS)]
 
 
 def run_contention(plan, folder, *arguments):
     file = Path(folder) / "contention.json"
-    subprocess.run([str(plan.build / "benchmarks" / "contention"), *arguments, "--repetitions=1",
-                    f"--length={plan.run_ms}", f"--json={file}"], stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, timeout=300, check=True, preexec_fn=die_with_us)
+    command = [str(plan.build / "benchmarks" / "contention"), *arguments, "--repetitions=1",
+               f"--length={plan.run_ms}", f"--json={file}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=die_with_us)
+    if done.returncode != 0:
+        errors = [line.strip() for line in done.stdout.splitlines() if "ERROR" in line]
+        said = "; ".join(filter(None, [*errors, done.stderr.strip()]))
+        raise RuntimeError(
+            f"contention {' '.join(arguments)}: status {done.returncode}: {said[-500:]}")
     return json.loads(file.read_text())
 
 
-def run_once(plan, folder):
-    contests = ["--processes", *map(str, CONTESTS)]
-    run = run_contention(plan, folder, "local", "memory", "processes", *contests)
-    run["fenced"] = run_contention(plan, folder, "processes", "--fenced", *contests)["processes"]
+def check_exclusion(plan, folder):
+    """Each hold takes a while, so that two at once are seen: the program fails then."""
+    run_contention(plan, folder, "local", "--hold=200", "--waiters=1000")
+    for fenced in ([], ["--fenced"]):
+        run_contention(plan, folder, "processes", "--hold=500", *fenced, *PROCESSES)
+
+
+def run_once(plan, folder, repetition):
+    order = ["--reverse"] if repetition % 2 else []
+    run = run_contention(plan, folder, "local", f"--rounds={plan.local_rounds}", *order)
+    run |= run_contention(plan, folder, "memory", "processes", *PROCESSES)
+    run["fenced"] = run_contention(plan, folder, "processes", "--fenced", *PROCESSES)["processes"]
     return run
 
 
@@ -33,8 +47,10 @@ def row_7(runs):
     mutex = [run["local"]["channel, async_send"] for run in runs]
     larger = [run["local"]["holdfast, larger hand-off budget"] for run in runs]
     rate = "hand_offs_per_second"
+    shortest = min(run["local"]["channel, try_send"]["seconds"] for run in runs)
     told = (f"{median([r[rate] for r in ours]):,.0f} and "
-            f"{median([r[rate] for r in mutex]):,.0f} transfers/s")
+            f"{median([r[rate] for r in mutex]):,.0f} transfers/s; the shortest run of any way took "
+            f"{shortest:.1f} s")
 
     def to_mutex(rows, name):
         return spread([row[name] for row in rows])
@@ -48,7 +64,7 @@ def row_7(runs):
                 to_mutex(larger, "ratio_to_channel_async_send"), None, None,
                 absolute=f"{median([r[rate] for r in larger]):,.0f} transfers/s"),
         Measure("turns taken before an earlier waiter",
-                spread([row["overtakings"] for row in ours]), "<=", 0)])
+                spread([row["overtakings"] for row in ours]), "<=", 0, every=True)])
 
 
 def measures_of_contests(contests, number, bound, what):
@@ -97,5 +113,6 @@ def row_10(runs):
 
 def rows(plan):
     with tempfile.TemporaryDirectory() as folder:
-        runs = [run_once(plan, folder) for _ in range(plan.contests)]
+        check_exclusion(plan, folder)
+        runs = [run_once(plan, folder, repetition) for repetition in range(plan.contests)]
     return [row_7(runs), row_8(runs), row_10(runs)]

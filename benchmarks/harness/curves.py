@@ -1,8 +1,9 @@
 """Measures the curves of the plots: one figure against another, for several clients."""
 
 from figures import spread
-from programs import Nodes, holdfast, interleaved, wire_limit
-from rows import hold
+from leases import TTL_MS, hold
+from processes import Nodes
+from programs import holdfast, interleaved, wire_limit
 
 
 def sweep(clients, points, repetitions, run):
@@ -23,7 +24,8 @@ def concurrency(plan):
     clients = [wire_limit(plan.build), holdfast(plan.build), *plan.peers]
     with Nodes(plan.build) as nodes:
         return sweep(clients, plan.concurrencies, plan.curve_repetitions,
-                     lambda client, x: client.run(nodes.servers, x, plan.curve_ms))
+                     lambda client, x: client.run(nodes.servers, x, plan.curve_ms,
+                                                  plan.curve_warm_up_ms))
 
 
 def nodes(plan):
@@ -31,7 +33,8 @@ def nodes(plan):
                *[client for client in plan.peers if client.nodes is None]]
     with Nodes(plan.build, "--count=7") as up:
         return sweep(clients, (1, 3, 5, 7), plan.curve_repetitions,
-                     lambda client, x: client.run(up.servers[:x], 256, plan.curve_ms))
+                     lambda client, x: client.run(up.servers[:x], 256, plan.curve_ms,
+                                                  plan.curve_warm_up_ms))
 
 
 def waiting(plan):
@@ -51,7 +54,7 @@ def leases(plan):
     curve = []
     with Nodes(plan.build) as up:
         for count in plan.leases:
-            row = hold(plan, up, count, plan.curve_hold_ms)
+            row = hold(plan, up.servers, count, TTL_MS, plan.curve_hold_ms)
             curve.append({"x": count, "cores": 100 * row["cores"],
                           "resident_mib": row["resident_bytes"] / 2**20,
                           "lost": max(row["lost"], row["not_held"])})

@@ -5,8 +5,12 @@ import subprocess
 import sys
 
 from figures import Row
-from programs import PEERS, Client, Nodes, holdfast, interleaved
-from stores import PROCESSES, alone_and_shares, can_start, compared, held, race, take_turns
+from leases import held
+from machine import keeps_data
+from processes import Nodes
+from programs import PEERS, Client, holdfast, interleaved
+from stores import (PROCESSES, alone_and_shares, check_exclusion, compared, race, take_turns,
+                    why_not_started)
 
 
 def go_mutex(build):
@@ -22,7 +26,7 @@ def version():
 def beside_go(plan, urls, go):
     clients = {"holdfast": holdfast(plan.build), "go": Client("Go", go, "")}
     names = tuple(clients)
-    several, one = (race(plan, urls, clients, concurrency) for concurrency in (256, 1))
+    several, one = (race(plan, urls, clients, n, plan.peer_ms) for n in (256, 1))
     return [
         compared("256 in flight, distinct resources: locks/s, ratio to Go's concurrency.Mutex",
                  several, names, "rate", "locks/s", ">=", 1),
@@ -36,6 +40,7 @@ def contests(plan, urls, go):
                 "etcdctl": [sys.executable, str(PEERS / "etcdctl_lock.py")]}
     if go:
         commands["go"] = go + ["--turns"]
+    check_exclusion(urls, [(command, PROCESSES) for command in commands.values()])
     runs = {(name, processes):
             lambda command=command, processes=processes: take_turns(
                 command, urls, milliseconds, processes)
@@ -61,7 +66,7 @@ def row_15(plan):
     with Nodes(plan.build, "--count=1", "--etcd=1") as nodes:
         measures = beside_go(plan, nodes.etcd, go) if go else []
         measures += contests(plan, nodes.etcd, go)
-    return Row(15, f"etcd {version()}, one member, which writes to its disk", measures)
+    return Row(15, f"etcd {version()}, one member, which {keeps_data()}", measures)
 
 
 def row_18(plan):
@@ -76,11 +81,11 @@ def why_not(build):
     """Why these rows cannot be measured, or None."""
     if not shutil.which("etcd") or not shutil.which("etcdctl"):
         return "rows 15 and 18: etcd is not installed"
-    if not can_start(build, "etcd"):
-        return "rows 15 and 18: built without etcd"
-    return None
+    return why_not_started(build, "etcd", "--etcd=1", "rows 15 and 18", "etcd")
 
 
 def why_no_go(build):
     """Why Go's client cannot be measured, or None."""
-    return None if go_mutex(build) else "Go's concurrency.Mutex: Go or etcd's client is not installed"
+    if go_mutex(build):
+        return None
+    return "Go's concurrency.Mutex: Go or etcd's client is not installed"

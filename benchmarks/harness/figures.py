@@ -20,27 +20,33 @@ def ratios(these, those):
 
 
 class Measure:
-    """One figure of a row: a ratio or an amount, and its bound."""
+    """One figure of a row: a ratio or an amount, and its bound. The median is judged, or with
+    `every` the worst repetition."""
 
-    def __init__(self, what, values, relation, bound, unit="", absolute=""):
+    def __init__(self, what, values, relation, bound, unit="", absolute="", every=False):
         self.what, self.values, self.unit, self.absolute = what, values, unit, absolute
-        self.relation, self.bound = relation, bound
+        self.relation, self.bound, self.every = relation, bound, every
+
+    def judged(self):
+        if not self.every:
+            return self.values["median"]
+        return self.values["min" if self.relation == ">=" else "max"]
 
     def reached(self):
         if self.relation is None:
             return None
-        value = self.values["median"]
+        value = self.judged()
         if self.relation == ">=":
             return value >= self.bound
         return value < self.bound if self.relation == "<" else value <= self.bound
 
     def missed_by(self):
-        """How far the median misses the bound, as a fraction of it; 0 if it does not."""
+        """How far the judged value misses the bound, as a fraction of it; 0 if it does not."""
         if self.reached() is not False:
             return 0
         if self.bound == 0:
             return float("inf")
-        return abs(self.values["median"] - self.bound) / self.bound
+        return abs(self.judged() - self.bound) / self.bound
 
     def within_spread(self):
         """Whether some repetitions reach the bound and others do not."""
@@ -48,7 +54,8 @@ class Measure:
 
     def as_json(self):
         return {"what": self.what, **self.values, "unit": self.unit, "relation": self.relation,
-                "bound": self.bound, "reached": self.reached(), "absolute": self.absolute}
+                "bound": self.bound, "every": self.every, "reached": self.reached(),
+                "absolute": self.absolute}
 
 
 class Row:

@@ -2,15 +2,17 @@
 same server."""
 
 from figures import Row
-from programs import Client, Nodes, run_json
-from stores import beside, can_start, contests, held
+from leases import held
+from machine import keeps_data
+from processes import Nodes, run_json
+from programs import Client
+from stores import beside, contests, why_not_started
 
 # Other ways to lock, what they are called in the table, and their fastest number of connections
 # where that is not the number of locks in flight.
 PEERS = {"statement": ("one statement a lock, a connection for each lock in flight", None),
          "get_lock": ("GET_LOCK(), 16 connections", 16),
          "for_update": ("SELECT ... FOR UPDATE, 16 connections", 16)}
-WARM = "--warm-up=1000"  # all threads are connected by then
 
 
 def command(build, kind):
@@ -25,7 +27,7 @@ def peers(build):
     clients = {}
     for kind, (name, connections) in PEERS.items():
         fewer = [f"--connections={connections}"] if connections else []
-        clients[kind] = Client(name, command(build, kind), "", several=[WARM, *fewer], one=[WARM])
+        clients[kind] = Client(name, command(build, kind), "", several=fewer)
     return clients
 
 
@@ -37,7 +39,7 @@ def contenders(build):
 def row_27(plan):
     with Nodes(plan.build, "--count=1", "--mysql") as nodes:
         urls = nodes.mysql
-        return Row(27, f"MariaDB {version(plan.build, urls)}, which writes to its disk",
+        return Row(27, f"MariaDB {version(plan.build, urls)}, which {keeps_data()}",
                    beside(plan, urls, peers(plan.build), {}) +
                    contests(plan, urls, contenders(plan.build)))
 
@@ -52,10 +54,4 @@ ROWS = {18: row_18, 27: row_27}
 
 def why_not(build):
     """Why these rows cannot be measured, or None."""
-    if not can_start(build, "mysql"):
-        return "rows 18 and 27: built without MariaDB"
-    try:
-        with Nodes(build, "--count=1", "--mysql"):
-            return None
-    except (OSError, RuntimeError):
-        return "rows 18 and 27: MariaDB's server is not installed"
+    return why_not_started(build, "mysql", "--mysql", "rows 18 and 27 of MariaDB", "MariaDB")

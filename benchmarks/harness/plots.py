@@ -125,12 +125,15 @@ DRAWN = {"concurrency": concurrency, "nodes": nodes, "waiting": waiting, "leases
 
 
 def draw_all(curves, folder):
-    """Returns the names and titles of the plots, and why there are none if so."""
+    """Returns the names and titles of the plots, and why others could not be drawn."""
     if shutil.which("gnuplot") is None:
-        return [], "gnuplot is not installed"
-    names = []
+        return [], ["plots: gnuplot is not installed"]
+    names, not_drawn = [], []
     for name, of_curves in curves.items():
         for plot in DRAWN[name](of_curves):
-            plot.draw(folder)
-            names.append((plot.name, plot.title))
-    return names, None
+            try:
+                plot.draw(folder)
+                names.append((plot.name, plot.title))
+            except (OSError, subprocess.SubprocessError) as error:
+                not_drawn.append(f"the plot {plot.name}: {error}")
+    return names, not_drawn

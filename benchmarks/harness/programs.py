@@ -1,86 +1,24 @@
-"""The programs that are measured, and the nodes that they use."""
+"""The programs that are measured."""
 
-import ctypes
+import collections
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from processes import Nodes, run_json
+
 PEERS = Path(__file__).resolve().parent.parent / "peers"
 
-
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
-
-
-def die_with_us():
-    """In a child: lets the kernel end it together with the harness."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-class Nodes:
-    """Temporary servers, up within a `with` block. They also end with this process."""
-
-    def __init__(self, build, *options):
-        self.command = [str(build / "benchmarks" / "nodes"), *options]
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("cannot start the nodes")
-        addresses = json.loads(line)
-        self.servers, self.pids = addresses["servers"], addresses["pids"]
-        self.machine = addresses["machine"]
-        self.slow, self.prompt = addresses["slow"], addresses["prompt"]
-        self.refused = addresses["refused"]
-        self.black_holes = addresses["black_holes"]
-        self.etcd, self.zookeeper = addresses["etcd"], [addresses["zookeeper"]]
-        self.postgresql, self.mysql = [addresses["postgresql"]], [addresses["mysql"]]
-        self.tls, self.ca_file = addresses["tls"], addresses["ca_file"]
-        return self
-
-    def __exit__(self, *error):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-class Running:
-    """A running program that prints a line of JSON."""
-
-    def __init__(self, command, urls, options, environment=None):
-        words = [*command, *[f"--node={url}" for url in urls]]
-        for name, value in options.items():
-            words += [f"--{name}"] if value is True else [f"--{name}={value}"]
-        self.name = command[0]
-        self.process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env=environment, preexec_fn=die_with_us)
-
-    def result(self, limit=180):
-        """Waits until the program ends, at most `limit` seconds, and returns its figures."""
-        try:
-            said, error = self.process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.communicate()
-            raise
-        if self.process.returncode != 0:
-            raise RuntimeError(f"{self.name}: {error.strip()[-500:]}")
-        return json.loads(said)
-
-
-def run_json(command, urls, options, environment=None):
-    return Running(command, urls, options, environment).result()
+repeated = collections.Counter()  # runs without a single lock, by the name of the client
 
 
 class Client:
     """A client that acquires and releases: holdfast, the wire limit, or another library."""
 
     most = float("inf")  # locks in flight
+    only_several = False  # it is not measured with one lock in flight
 
     def __init__(self, name, command, settings, several=(), one=(), nodes=None, environment=None):
         self.name, self.command, self.settings = name, command, settings
@@ -88,16 +26,22 @@ class Client:
         self.nodes = nodes  # the number of nodes that it supports; None: any
         self.environment = environment
 
-    def run(self, urls, concurrency, milliseconds, **options):
+    def run(self, urls, concurrency, milliseconds, warm_up=None, **options):
+        """`warm_up` in milliseconds; None: the program's own."""
         extra = self.one if concurrency == 1 else self.several
+        if warm_up is not None:
+            options["warm-up"] = warm_up
         for _ in range(3):  # again if the machine stalled
             figures = run_json(self.command + extra, urls[:self.nodes],
                                {"concurrency": concurrency, "length": milliseconds, **options},
                                self.environment)
             if figures["locks"] > 0:
                 break
+            repeated[self.name] += 1
+            print(f"{self.name}: no lock in {milliseconds} ms, {concurrency} in flight; again",
+                  file=sys.stderr, flush=True)
         else:
-            raise RuntimeError(f"no lock in {milliseconds} ms, three times")
+            raise RuntimeError(f"{self.name}: no lock in {milliseconds} ms, three times")
         figures["rate"] = figures["locks"] / figures["seconds"]
         figures["cpu_us"] = figures["cpu_seconds"] * 1e6 / figures["locks"]
         return figures
@@ -159,7 +103,7 @@ def why_unusable(client, urls):
     try:
         for concurrency in (1, 16):
             client.run(urls, concurrency, 300, latency=True)
-    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         return f"{client.name}: {error}"
     return None
 

@@ -1,5 +1,7 @@
 """The figures as a Markdown page."""
 
+from programs import repeated
+
 RELATIONS = {">=": "≥", "<=": "≤", "<": "<"}
 
 
@@ -12,10 +14,10 @@ def number(value):
 
 
 def with_spread(values, unit=""):
-    text = number(values["median"])
-    if values["min"] != values["max"]:
-        text += f" ({number(values['min'])} … {number(values['max'])})"
-    return f"{text} {unit}".rstrip()
+    text = f"{number(values['median'])} {unit}".rstrip()
+    spread = ("" if values["min"] == values["max"] else
+              f"{number(values['min'])} … {number(values['max'])}; ")
+    return f"{text} ({spread}n = {values['repetitions']})"
 
 
 def verdict(measure):
@@ -30,7 +32,7 @@ def verdict(measure):
 
 
 def row_lines(rows):
-    yield "| # | work | figure | bound | median (min … max) | | reached |"
+    yield "| # | work | figure | bound | median (min … max; repetitions) | | reached |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
         if not row.measures:
@@ -40,6 +42,8 @@ def row_lines(rows):
             if measure.relation is not None:
                 bound = ("0" if measure.bound == 0 else
                          f"{RELATIONS[measure.relation]} {measure.bound:,} {measure.unit}".rstrip())
+                if measure.every:
+                    bound += " in every repetition"
             first = [str(row.number), row.work] if place == 0 else ["", ""]
             yield "| " + " | ".join([
                 *first, measure.what, bound, with_spread(measure.values, measure.unit),
@@ -59,29 +63,42 @@ def peer_lines(table):
             peer["settings"]]) + " |"
 
 
-def page(plan, rows, table, skipped, plots):
+def page(plan, results):
     machine = ", ".join(f"{name}: {value}" for name, value in plan.machine.items())
     yield "# Figures"
     yield ""
     yield (f"{plan.date}; {machine}. The servers are on loopback and share the machine with the "
-           f"client. Ratios compare runs of the same repetition, in which the programs run in "
-           f"turn; {plan.repetitions} repetitions of {plan.run_ms / 1000:g} s.")
+           "client. A figure is the median of its repetitions, with the smallest and the largest "
+           "one and their number. A ratio compares runs of the same repetition, in which the "
+           "programs run in turn. The rows differ in the number and the length of their runs.")
+    for warning in plan.warnings:
+        yield ""
+        yield f"**{warning}**"
     yield ""
-    yield from row_lines(rows)
+    yield from row_lines(results.rows)
+    for name, reason in results.failed:
+        yield ""
+        yield f"**Failed:** {name}: {reason}"
+    table = results.libraries
     if table:
         yield ""
         yield "## Comparison with other libraries"
         yield ""
-        yield ("Distinct resources, acquire + release. A library that supports only one node is "
-               "compared with holdfast on one node.")
+        yield ("Distinct resources, acquire + release; each program counts for "
+               f"{plan.peer_ms / 1000:g} s after a warm-up of {plan.warm_up_ms / 1000:g} s. A "
+               "library that supports only one node is compared with holdfast on one node.")
         yield ""
         yield from peer_lines(table)
-    if skipped:
+    if plan.skipped or results.not_drawn:
         yield ""
-        yield "Left out: " + "; ".join(skipped) + "."
-    if plots:
+        yield "Left out: " + "; ".join(plan.skipped + results.not_drawn) + "."
+    if repeated:
+        yield ""
+        yield "Runs that were repeated because they had not a single lock: " + "; ".join(
+            f"{name}: {times}" for name, times in repeated.items()) + "."
+    if results.plots:
         yield ""
         yield "## Plots"
-        for name, title in plots:
+        for name, title in results.plots:
             yield ""
             yield f"![{title}]({name}.svg)"

@@ -2,20 +2,23 @@
 
 from figures import Measure, Row, median, ratios
 from orders import BUYERS, rate
-from programs import Nodes, interleaved, run_json
-from recipes import Race
+from processes import Nodes, run_json
+from programs import interleaved
+from recipes import Race, on
 
 LINGER = {"linger": 10_000}
 
 
 def again(plan, nodes, text, bound, **options):
     ways = {"lingers": {"how": "lock", **LINGER}, "given back": {"how": "lock"}}
-    race = Race(plan, nodes, ways, concurrency=1, **options)
+    race = Race(plan, on(nodes), ways, repetitions=plan.repetitions, concurrency=1, **options)
     return [race.rates(f"{text}: rate, ratio to without", "lingers", "given back", ">=", bound),
             race.cpu(f"{text}: CPU of the client, ratio to without", "lingers", "given back")]
 
 
 def waits(plan, nodes):
+    """The two round trips are those of an uncontended acquire and release, by the same visitor in
+    the same run, at the same rhythm."""
     def run(how):
         return run_json([str(plan.build / "benchmarks" / "sticky_client")], nodes.servers,
                         {"how": how, "rounds": plan.run_ms // 2})
@@ -23,15 +26,20 @@ def waits(plan, nodes):
     results = interleaved({how: lambda how=how: run(how) for how in ("linger", "hand_over")},
                           plan.repetitions)
 
-    def of(how, quantile):
-        return [result[f"wait_us_{quantile}"] for result in results[how]]
+    def of(how, figure):
+        return [result[figure] for result in results[how]]
 
-    return [Measure(f"another locker wants it: {quantile} of its wait, ratio to a hand-over",
-                    ratios(of("linger", quantile), of("hand_over", quantile)),
-                    "<=" if quantile == "p99" else None, 2 if quantile == "p99" else None,
-                    absolute=f"{median(of('linger', quantile)):,.0f} and "
-                    f"{median(of('hand_over', quantile)):,.0f} us")
-            for quantile in ("p50", "p99")]
+    def compared(what, quantile, those, relation=None, bound=None):
+        these = of("linger", f"wait_us_{quantile}")
+        return Measure(f"another process wants it: {quantile} of its wait, ratio to {what}",
+                       ratios(these, those), relation, bound,
+                       absolute=f"{median(these):,.0f} and {median(those):,.0f} us")
+
+    trips = "two round trips"
+    return [compared(trips, "p50", of("linger", "round_trips_us_p50"), "<=", 1),
+            compared(trips, "p99", of("linger", "round_trips_us_p99")),
+            *[compared("a hand-over", quantile, of("hand_over", f"wait_us_{quantile}"))
+              for quantile in ("p50", "p99")]]
 
 
 def orders(plan, nodes, buyers, processes):

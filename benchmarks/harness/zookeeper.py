@@ -5,10 +5,14 @@ import sys
 from pathlib import Path
 
 from figures import Row
-from programs import PEERS, Client, Nodes, holdfast, interleaved
-from stores import PROCESSES, alone_and_shares, can_start, compared, held, race, take_turns
+from leases import held
+from machine import keeps_data
+from processes import Nodes
+from programs import PEERS, Client, holdfast, interleaved
+from stores import (PROCESSES, alone_and_shares, check_exclusion, compared, race, take_turns,
+                    why_not_started)
 
-WARM = ["--warm-up=3000"]  # all threads run by then, and the virtual machine has compiled
+WARM_UP_MS = 3000  # all threads run by then, and the virtual machine has compiled
 JARS = Path("/usr/share/java")
 START = {"kazoo": 5, "curator": 20}  # seconds in which its interpreters or its machine are ready
 
@@ -51,9 +55,8 @@ def peers(build):
 
 def pairs(plan, urls, others):
     clients = {"holdfast": holdfast(plan.build),
-               **{name: Client(title, command, "", several=WARM, one=WARM)
-                  for name, (command, title) in others.items()}}
-    several, one = (race(plan, urls, clients, concurrency) for concurrency in (256, 1))
+               **{name: Client(title, command, "") for name, (command, title) in others.items()}}
+    several, one = (race(plan, urls, clients, n, plan.store_ms, WARM_UP_MS) for n in (256, 1))
     measures = []
     for name, (_, title) in others.items():
         names = ("holdfast", name)
@@ -74,13 +77,17 @@ def contests(plan, urls, others):
     runs = {("holdfast", processes):
             lambda processes=processes: take_turns(ours, urls, milliseconds, processes)
             for processes in (1, PROCESSES)}
+    checks = [(ours, PROCESSES)]
     for name, (command, _) in others.items():
         # Curator has its sessions in one process: eight virtual machines would share two cores.
         words, processes = command + ["--turns"], PROCESSES
         if name == "curator":
             words, processes = words + [f"--sessions={PROCESSES}"], 1
-        runs[name, PROCESSES] = lambda name=name, words=words, processes=processes: take_turns(
-            words, urls, milliseconds, processes, PROCESSES // processes, START[name])
+        more = (processes, PROCESSES // processes, START[name])
+        checks.append((words, *more))
+        runs[name, PROCESSES] = lambda words=words, more=more: take_turns(
+            words, urls, milliseconds, *more)
+    check_exclusion(urls, checks)
     results = interleaved(runs, plan.contests)
     many = f"{PROCESSES} processes contend for one resource"
     return [
@@ -94,7 +101,7 @@ def row_17(plan):
     others = peers(plan.build)
     with Nodes(plan.build, "--count=1", "--zookeeper=1") as nodes:
         urls = nodes.zookeeper
-        return Row(17, f"ZooKeeper {version()}, one server, which writes to its disk",
+        return Row(17, f"ZooKeeper {version()}, one server, which {keeps_data()}",
                    pairs(plan, urls, others) + contests(plan, urls, others))
 
 
@@ -108,13 +115,8 @@ ROWS = {17: row_17, 18: row_18}
 
 def why_not(build):
     """Why these rows cannot be measured, or None."""
-    if not can_start(build, "zookeeper"):
-        return "rows 17 and 18 of ZooKeeper: built without ZooKeeper"
-    try:
-        with Nodes(build, "--count=1", "--zookeeper=1"):
-            return None
-    except (OSError, RuntimeError):
-        return "rows 17 and 18 of ZooKeeper: its server is not installed"
+    return why_not_started(build, "zookeeper", "--zookeeper=1", "rows 17 and 18 of ZooKeeper",
+                           "ZooKeeper")
 
 
 def missing_peers(build):

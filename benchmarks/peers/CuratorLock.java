@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -26,8 +27,8 @@ public final class CuratorLock {
     private static volatile boolean counting = false, stopping = false;
 
     private static double cpuSeconds() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-            .getProcessCpuTime() / 1e9;
+        var system = ManagementFactory.getOperatingSystemMXBean();
+        return ((com.sun.management.OperatingSystemMXBean) system).getProcessCpuTime() / 1e9;
     }
 
     private static CuratorFramework connect(String node) throws Exception {
@@ -72,8 +73,8 @@ public final class CuratorLock {
         return text.toString();
     }
 
-    private static String load(String node, int concurrency, long warmUp, long length, boolean latency)
-        throws Exception {
+    private static String load(String node, int concurrency, long warmUp, long length,
+        boolean latency) throws Exception {
         CuratorFramework client = connect(node);
         List<Worker> workers = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -103,8 +104,9 @@ public final class CuratorLock {
             all.acquire.addAll(each.acquire);
             all.cycle.addAll(each.cycle);
         }
-        return "{\"locks\": " + all.locks + ", \"seconds\": " + seconds + ", \"cpu_seconds\": " + cpu
-            + quantiles("acquire_us", all.acquire) + quantiles("cycle_us", all.cycle) + "}";
+        return "{\"locks\": " + all.locks + ", \"seconds\": " + seconds
+            + ", \"cpu_seconds\": " + cpu + quantiles("acquire_us", all.acquire)
+            + quantiles("cycle_us", all.cycle) + "}";
     }
 
     private static long nanosecondsNow() {
@@ -114,8 +116,8 @@ public final class CuratorLock {
 
     // Until two seconds before `begin` each session takes a lock of its own again and again: the
     // virtual machine compiles the code meanwhile.
-    private static void turns(CuratorFramework client, String name, int session, long begin, long length,
-        List<String> holds) {
+    private static void turns(CuratorFramework client, String name, int session, long begin,
+        long length, long holdUs, List<String> holds) {
         try {
             InterProcessMutex own = new InterProcessMutex(client, "/bench/" + name + ":" + session);
             do {
@@ -130,6 +132,8 @@ public final class CuratorLock {
             while (System.currentTimeMillis() < begin + length) {
                 mutex.acquire();
                 long from = nanosecondsNow();
+                if (holdUs > 0)
+                    TimeUnit.MICROSECONDS.sleep(holdUs);
                 holds.add("[" + from + ", " + nanosecondsNow() + ", " + session + "]");
                 mutex.release();
             }
@@ -138,8 +142,8 @@ public final class CuratorLock {
         }
     }
 
-    private static String takeTurns(String node, int sessions, String name, long begin, long length)
-        throws Exception {
+    private static String takeTurns(String node, int sessions, String name, long begin, long length,
+        long holdUs) throws Exception {
         List<List<String>> holds = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         List<CuratorFramework> clients = new ArrayList<>();
@@ -149,7 +153,7 @@ public final class CuratorLock {
             clients.add(client);
             List<String> own = new ArrayList<>();
             holds.add(own);
-            threads.add(new Thread(() -> turns(client, name, session, begin, length, own)));
+            threads.add(new Thread(() -> turns(client, name, session, begin, length, holdUs, own)));
         }
         double cpu = cpuSeconds();
         for (Thread each : threads)
@@ -177,11 +181,14 @@ public final class CuratorLock {
         String node = given.get("--node");
         long length = Long.parseLong(given.getOrDefault("--length", "1000"));
         if (given.containsKey("--turns"))
-            System.out.println(takeTurns(node, Integer.parseInt(given.getOrDefault("--sessions", "1")),
+            System.out.println(takeTurns(node,
+                Integer.parseInt(given.getOrDefault("--sessions", "1")),
                 given.getOrDefault("--resource", "bench:turns"),
-                Long.parseLong(given.getOrDefault("--begin", "0")), length));
+                Long.parseLong(given.getOrDefault("--begin", "0")), length,
+                Long.parseLong(given.getOrDefault("--hold", "0"))));
         else
-            System.out.println(load(node, Integer.parseInt(given.getOrDefault("--concurrency", "256")),
+            System.out.println(load(node,
+                Integer.parseInt(given.getOrDefault("--concurrency", "256")),
                 Long.parseLong(given.getOrDefault("--warm-up", "200")), length,
                 given.containsKey("--latency")));
     }

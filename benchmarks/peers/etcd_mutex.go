@@ -1,6 +1,6 @@
-// The mutex of etcd's own Go client: acquires and releases distinct resources with a given number in
-// flight, like lock_client; or takes turns on one resource with other processes, like turn_client.
-// Prints the figures as one line of JSON.
+// The mutex of etcd's own Go client: acquires and releases distinct resources with a given number
+// in flight, like lock_client; or takes turns on one resource with other processes, like
+// turn_client. Prints the figures as one line of JSON.
 //
 // Settings: one client and one session, which all goroutines share.
 package main
@@ -110,8 +110,8 @@ func (l *load) run(concurrency int, warmUp, length time.Duration) (figures, erro
 	return all, l.failure
 }
 
-func takeTurns(session *concurrency.Session, name string, beginMs int64, length time.Duration) (
-	figures, error) {
+func takeTurns(session *concurrency.Session, name string, beginMs int64,
+	length, hold time.Duration) (figures, error) {
 	own := concurrency.NewMutex(session, fmt.Sprintf("%s:%d", name, os.Getpid()))
 	if err := lockAndUnlock(own, func() {}); err != nil {
 		return nil, err
@@ -127,6 +127,7 @@ func takeTurns(session *concurrency.Session, name string, beginMs int64, length 
 	for end := begin.Add(length); time.Now().Before(end); {
 		err := lockAndUnlock(mutex, func() {
 			from := time.Now().UnixNano()
+			time.Sleep(hold)
 			holds = append(holds, [2]int64{from, time.Now().UnixNano()})
 		})
 		if err != nil {
@@ -144,6 +145,7 @@ func run() (figures, error) {
 	latency := flag.Bool("latency", false, "measure the latency of each lock")
 	turns := flag.Bool("turns", false, "take turns on one resource")
 	resource := flag.String("resource", "bench:turns", "with --turns: which all processes want")
+	hold := flag.Int("hold", 0, "with --turns: microseconds for which each lock is held at least")
 	begin := flag.Int64("begin", 0, "with --turns: when all begin, in milliseconds since 1970")
 	flag.Parse()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{*node}})
@@ -158,7 +160,8 @@ func run() (figures, error) {
 	defer session.Close()
 	duration := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	if *turns {
-		return takeTurns(session, *resource, *begin, duration(*length))
+		held := time.Duration(*hold) * time.Microsecond
+		return takeTurns(session, *resource, *begin, duration(*length), held)
 	}
 	all := load{session: session, latency: *latency}
 	return all.run(*inFlight, duration(*warmUp), duration(*length))

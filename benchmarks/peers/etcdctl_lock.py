@@ -9,20 +9,30 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
 
 
+def end(number, frame):
+    sys.exit(128 + number)  # subprocess.run() ends its process then
+
+
 def main():
+    signal.signal(signal.SIGTERM, end)
     parser = argparse.ArgumentParser()
     parser.add_argument("--node", required=True)
     parser.add_argument("--resource", default="bench:turns")
     parser.add_argument("--begin", type=int, required=True)
     parser.add_argument("--length", type=int, default=1000)
+    parser.add_argument("--hold", type=int, default=0)  # microseconds, at least
     arguments = parser.parse_args()
-    command = ["etcdctl", f"--endpoints={arguments.node}", "lock", arguments.resource,
-               "date", "+%s%N"]
+    work = ["date", "+%s%N"]
+    if arguments.hold:
+        work = ["sh", "-c", f"date +%s%N; sleep {arguments.hold / 1e6:.6f}; date +%s%N"]
+    command = ["etcdctl", f"--endpoints={arguments.node}", "lock", arguments.resource, "--",
+               *work]
     environment = {**os.environ, "ETCDCTL_API": "3"}
     begin = arguments.begin / 1000
     if time.time() > begin:
@@ -32,8 +42,8 @@ def main():
     while time.time() < begin + arguments.length / 1000:
         said = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                               env=environment, timeout=60, check=True).stdout
-        instant = int(said)
-        holds.append([instant, instant])
+        instants = [int(word) for word in said.split()]
+        holds.append([instants[0], instants[-1]])
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(json.dumps({"cpu_seconds": used.ru_utime + used.ru_stime, "holds": holds}))
 

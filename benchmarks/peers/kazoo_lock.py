@@ -50,6 +50,8 @@ def take_turns(client, arguments):
     while time.time() < begin + arguments.length / 1000:
         with lock:
             start = time.time_ns()
+            if arguments.hold:
+                time.sleep(arguments.hold / 1e6)
             holds.append([start, time.time_ns()])
     return {"cpu_seconds": time.process_time() - cpu, "holds": holds}
 
@@ -59,6 +61,7 @@ def main():
     parser.add_argument("--turns", action="store_true")
     parser.add_argument("--resource", default="bench:turns")
     parser.add_argument("--begin", type=int, default=0)
+    parser.add_argument("--hold", type=int, default=0)  # microseconds, with --turns
     arguments = parser.parse_args()
     client = KazooClient(hosts=arguments.node.split("/")[2])
     client.start()

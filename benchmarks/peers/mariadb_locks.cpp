@@ -281,7 +281,7 @@ std::int64_t nanoseconds_now()
 
 // With the server's own waiting: it wakes the next one.
 json::object take_turns(const std::string& url, const kind& how, std::int64_t begin_ms,
-    std::chrono::milliseconds length)
+    std::chrono::milliseconds length, std::chrono::microseconds hold)
 {
     if (how.name == "statement")
         throw std::invalid_argument("--turns: such a lock cannot be waited for");
@@ -296,6 +296,8 @@ json::object take_turns(const std::string& url, const kind& how, std::int64_t be
     while (wall::now() < begin + length) {
         shared.acquire();
         const auto from = nanoseconds_now();
+        if (hold.count() > 0)
+            std::this_thread::sleep_for(hold);
         holds.push_back(json::array{from, nanoseconds_now()});
         shared.release();
     }
@@ -307,7 +309,7 @@ void run(int argc, char** argv)
     std::string name = "statement", resource;
     std::size_t connections = 0;
     bool turns = false, version = false;
-    std::int64_t begin_ms = 0;
+    std::int64_t begin_ms = 0, hold_us = 0;
     benchmark::load_options options("mariadb_locks");
     options.add()("kind", po::value(&name)->default_value(name),
         "statement: rows, one statement each; get_lock: GET_LOCK(); for_update: locked rows");
@@ -317,6 +319,8 @@ void run(int argc, char** argv)
     options.add()("turns", po::bool_switch(&turns), "all processes want one resource");
     options.add()("resource", po::value(&resource), "with --turns; all have the same one");
     options.add()("begin", po::value(&begin_ms), "with --turns: when all begin");
+    options.add()("hold", po::value(&hold_us),
+        "with --turns: microseconds for which each lock is held at least");
     if (!options.parse(argc, argv))
         return;
     const kind& how = kind_named(name);
@@ -325,7 +329,8 @@ void run(int argc, char** argv)
     if (version)
         return benchmark::print({{"version", connection(url).version()}});
     if (turns)
-        return benchmark::print(take_turns(url, how, begin_ms, options.wanted().length));
+        return benchmark::print(take_turns(
+            url, how, begin_ms, options.wanted().length, std::chrono::microseconds(hold_us)));
     if (connections == 0)
         connections = options.wanted().concurrency;
     make_table(url, connections);

@@ -286,8 +286,8 @@ std::int64_t nanoseconds_now()
 }
 
 // With the server's own waiting: it wakes the next one.
-json::object take_turns(
-    const std::string& url, kind how, std::int64_t begin_ms, std::chrono::milliseconds length)
+json::object take_turns(const std::string& url, kind how, std::int64_t begin_ms,
+    std::chrono::milliseconds length, std::chrono::microseconds hold)
 {
     if (how.name == "statement")
         throw std::invalid_argument("--turns: such a lock cannot be waited for");
@@ -314,6 +314,8 @@ json::object take_turns(
     while (wall::now() < begin + length) {
         run(how.acquire);
         const auto from = nanoseconds_now();
+        if (hold.count() > 0)
+            std::this_thread::sleep_for(hold);
         holds.push_back(json::array{from, nanoseconds_now()});
         run(how.release);
     }
@@ -323,28 +325,35 @@ json::object take_turns(
 void run(int argc, char** argv)
 {
     std::string name = "statement", resource;
-    std::size_t connections = 1;
+    std::size_t connections = 0;
     bool turns = false;
-    std::int64_t begin_ms = 0;
+    std::int64_t begin_ms = 0, hold_us = 0;
     benchmark::load_options options("postgresql_locks");
     options.add()("kind", po::value(&name)->default_value(name),
         "statement: rows, one statement each; advisory: advisory locks; for_update: locked rows");
-    options.add()("connections", po::value(&connections)->default_value(connections),
-        "which share the locks in flight; for_update has one for each lock");
+    options.add()("connections", po::value(&connections),
+        "which share the locks in flight; for_update has one for each lock, so these are the locks "
+        "in flight, instead of --concurrency");
     options.add()("turns", po::bool_switch(&turns), "all processes want one resource");
     options.add()("resource", po::value(&resource), "with --turns; all have the same one");
     options.add()("begin", po::value(&begin_ms), "with --turns: when all begin");
+    options.add()("hold", po::value(&hold_us),
+        "with --turns: microseconds for which each lock is held at least");
     if (!options.parse(argc, argv))
         return;
     const kind& how = kind_named(name);
     const std::string& url = options.nodes().front();
     if (turns)
-        return benchmark::print(take_turns(url, how, begin_ms, options.wanted().length));
+        return benchmark::print(take_turns(
+            url, how, begin_ms, options.wanted().length, std::chrono::microseconds(hold_us)));
+    benchmark::load wanted = options.wanted();
+    if (connections == 0)
+        connections = how.is_transaction ? wanted.concurrency : 1;
+    if (connections > wanted.concurrency)
+        throw std::invalid_argument("--connections must be at most --concurrency");
     if (how.is_transaction)
-        connections = options.wanted().concurrency;
-    if (connections == 0 || connections > options.wanted().concurrency)
-        throw std::invalid_argument("--connections must be from 1 to --concurrency");
-    benchmark::print(benchmark::figures(measure(url, how, options.wanted(), connections)));
+        wanted.concurrency = connections;
+    benchmark::print(benchmark::figures(measure(url, how, wanted, connections)));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <stdexcept>
@@ -62,7 +63,8 @@ asio::awaitable<comparison::figures> comparison::measure(worker& load, strategy 
 void comparison::hear(const json::object& line)
 {
     heard_ = figures{line.at("orders_per_second").to_number<double>(),
-        microseconds(number(line, "p50_us")), microseconds(number(line, "p99_us")), 0};
+        microseconds(number(line, "p50_us")), microseconds(number(line, "p99_us")),
+        number(line, "refused"), number(line, "unanswered"), 0};
 }
 
 asio::awaitable<void> comparison::pause(std::chrono::milliseconds time)
@@ -98,22 +100,31 @@ std::string comparison::text() const
 {
     std::ostringstream table;
     char line[160];
-    std::snprintf(line, sizeof line, "%-24s %10s %9s %9s %9s\n", "strategy", "orders/s", "p50 ms",
-        "p99 ms", "oversold");
+    std::snprintf(line, sizeof line, "%-24s %10s %9s %9s %9s %11s %9s\n", "strategy", "orders/s",
+        "p50 ms", "p99 ms", "refused", "unanswered", "oversold");
     table << line;
     for (const strategy_text& each : all_strategies) {
         const figures* const result = of(each.is);
         if (result == nullptr)
             continue;
-        std::snprintf(line, sizeof line, "%-24s %10.0f %9.1f %9.1f %9lld\n", each.title.data(),
-            result->orders_per_second, milliseconds(result->p50), milliseconds(result->p99),
-            static_cast<long long>(result->oversold));
+        std::snprintf(line, sizeof line, "%-24s %10.0f %9.1f %9.1f %9lld %11lld %9lld\n",
+            each.title.data(), result->orders_per_second, milliseconds(result->p50),
+            milliseconds(result->p99), static_cast<long long>(result->refused),
+            static_cast<long long>(result->unanswered), static_cast<long long>(result->oversold));
         table << line;
     }
     table << '\n';
     for (const strategy_text& each : all_strategies)
         table << each.title << ": " << each.guarantee << '\n';
     return table.str();
+}
+
+bool comparison::kept_promises() const
+{
+    return std::all_of(all_strategies.begin(), all_strategies.end(), [this](const auto& each) {
+        const figures* const result = of(each.is);
+        return result == nullptr || !each.never_oversells || result->oversold == 0;
+    });
 }
 
 } // namespace flash_sale_web

@@ -36,11 +36,14 @@ public:
     json::array describe() const;
     /// For a terminal.
     std::string text() const;
+    /// Whether no strategy that promises not to oversell has done so.
+    bool kept_promises() const;
 
 private:
     struct figures {
         double orders_per_second = 0;
         microseconds p50{}, p99{};
+        std::int64_t refused = 0, unanswered = 0; // orders
         std::int64_t oversold = 0;
     };
     asio::awaitable<figures> measure(worker& load, strategy how);

@@ -81,10 +81,13 @@ public:
         start_stores();
         asio::co_spawn(io_, work(), rethrow);
         io_.run();
-        if (wanted_.only_strategies && !interrupted_)
+        if (wanted_.only_strategies) {
+            if (interrupted_)
+                return 130;
             std::cout << strategies_->text();
-        else
-            print_totals();
+            return strategies_->kept_promises() ? 0 : 1;
+        }
+        print_totals();
         return sale_->books().of(true).oversold == 0 ? 0 : 1;
     }
 

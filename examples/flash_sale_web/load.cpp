@@ -108,6 +108,8 @@ private:
     {
         if (begins) {
             measured_.emplace();
+            refused_before_ = refused_;
+            unanswered_before_ = unanswered_;
             began_ = clock::now();
             if (pace_)
                 pace_->restart(began_);
@@ -116,7 +118,9 @@ private:
             const auto count = static_cast<double>(measured_->count());
             print_json_line({{"measured", true}, {"orders_per_second", count / time.count()},
                 {"p50_us", measured_->quantile(0.5).count()},
-                {"p99_us", measured_->quantile(0.99).count()}});
+                {"p99_us", measured_->quantile(0.99).count()},
+                {"refused", refused_ - refused_before_},
+                {"unanswered", unanswered_ - unanswered_before_}});
             measured_.reset();
         }
     }
@@ -127,6 +131,7 @@ private:
     std::string path_;
     std::int64_t item_ = 0, next_ = 0;
     std::uint64_t orders_ = 0, sold_ = 0, refused_ = 0, unanswered_ = 0;
+    std::uint64_t refused_before_ = 0, unanswered_before_ = 0; // the measurement
     recent_latencies recent_{5s};
     std::optional<latencies> measured_;
     instant began_;
