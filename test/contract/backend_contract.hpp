@@ -7,7 +7,13 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <cstddef>
+#include <deque>
+#include <exception>
 #include <ostream>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
@@ -35,6 +41,41 @@ struct subject {
 
 /// All backends; each is one entry in subjects.cpp. Every case of the contract runs once on each.
 const std::vector<subject>& every_backend();
+
+/// Runs `work(scene&, const subject&)` with so many lockers on all backends at the same time, for
+/// cases that mostly wait. They make their checks in a BOOST_TEST_CONTEXT with the subject, which
+/// must end before the next co_await.
+template <class Work>
+void play_on_all(std::size_t lockers, Work work)
+{
+    asio::io_context io;
+    std::deque<scene> scenes;
+    std::set<std::string> unfinished;
+    const auto play_one = [&](scene& s, const subject& each) -> task {
+        unfinished.insert(each.name);
+        try {
+            co_await work(s, each);
+        } catch (const std::exception& e) {
+            BOOST_ERROR(each << ": " << e.what());
+        }
+        unfinished.erase(each.name);
+    };
+    for (const subject& each : every_backend())
+        each.make(); // the first start of servers would outlast the timeouts of lockers
+    std::vector<task> all;
+    for (const subject& each : every_backend())
+        all.push_back(play_one(scenes.emplace_back(io, each.make(), lockers), each));
+    try {
+        run(io, std::move(all));
+    } catch (...) {
+        for (const std::string& name : unfinished)
+            BOOST_TEST_MESSAGE("not at the end: " << name);
+        throw;
+    }
+    for (scene& s : scenes)
+        s.close();
+    expect_no_work_left(io);
+}
 
 /// For cases that test only the locker, whatever the backend: one that needs no servers.
 inline backend any_backend()
@@ -64,6 +105,16 @@ inline lock_options warned_early()
     lock_options options = unrenewed(3s);
     options.guard = 2s;
     return options;
+}
+
+/// Returns when the locker has locked something with these options. An attempt of a locker that is
+/// not connected yet may take longer on a busy disk than a test waits for a lock; then the store
+/// is reported to be unreachable, and the lock not to be contended.
+inline task connect(holdfast::locker& who, lock_options options = {})
+{
+    const holdfast::lock other(who, unique_name(), options);
+    lease held = co_await other.acquire(20s);
+    co_await held.release();
 }
 
 } // namespace holdfast::test

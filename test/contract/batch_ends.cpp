@@ -106,6 +106,7 @@ BOOST_DATA_TEST_CASE(the_loss_of_the_lease_is_told, every_backend(), each)
 task expect_no_lease(scene& s)
 {
     lease held = co_await s.lock(0).acquire();
+    co_await connect(s.locker(1));
     diary d;
     lock_options options;
     options.wait = 1s;

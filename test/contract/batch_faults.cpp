@@ -1,5 +1,5 @@
-// batcher: calls that are cancelled while their batch begins, requests that cannot be moved, and
-// execution contexts that are destroyed first.
+// batcher: calls that are cancelled while their batch begins, requests that cannot be moved,
+// callbacks that throw, and execution contexts that are destroyed first.
 #include "contract/doubler.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -127,6 +127,48 @@ task fail_to_move(scene& s)
 BOOST_AUTO_TEST_CASE(requests_that_cannot_be_moved_fail_and_later_ones_are_served)
 {
     play(any_backend(), 2, fail_to_move);
+}
+
+struct told_of_failure : std::runtime_error {
+    told_of_failure() : std::runtime_error("thrown by on_exception") {}
+};
+
+BOOST_AUTO_TEST_CASE(an_exception_of_on_exception_propagates_and_later_requests_are_served)
+{
+    scene s(any_backend(), 2);
+    diary d;
+    submitted failed, served;
+    call<> closed;
+    bool fails = true, told_before = false;
+    batch_options options;
+    options.on_exception = [&](const std::exception_ptr&) {
+        told_before = failed.done();
+        throw told_of_failure();
+    };
+    auto body = [&](lease& held, std::span<int> requests) {
+        if (std::exchange(fails, false))
+            throw std::runtime_error("thrown by the body");
+        return twice(d, held, requests);
+    };
+    doubler some(s.lock(0), body, options);
+    some.submit(1, failed.token());
+    BOOST_CHECK_THROW(s.io.run(), told_of_failure);
+    BOOST_TEST(told_before);
+    BOOST_TEST(failed.error() == errc::batch_failed);
+
+    some.submit(2, served.token());
+    run_until(s.io, [&] { return served.done(); });
+    BOOST_TEST(!served.error(), served.error().message());
+    BOOST_TEST(served.result<int>() == 4);
+    some.close(closed.token());
+    run_until(s.io, [&] { return closed.done(); });
+    BOOST_TEST(!closed.error(), closed.error().message());
+    run(s.io, [](scene& all) -> task {
+        const lease given_back = co_await all.lock(1).acquire(5s);
+        BOOST_TEST(given_back.held());
+    }(s));
+    s.finish();
+    BOOST_TEST(failed.completions() == 1);
 }
 
 // What a coroutine that is never resumed keeps alive.

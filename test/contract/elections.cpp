@@ -1,6 +1,7 @@
 // Leader election.
 #include "contract/backend_contract.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -180,6 +181,100 @@ task become_unfit(scene& s)
 BOOST_DATA_TEST_CASE(only_a_healthy_process_leads, every_backend(), each)
 {
     play(each.make(), 2, become_unfit);
+}
+
+struct failing_check {
+    bool throws = true;
+    int asked = 0;
+};
+
+task fail_to_check(scene& s)
+{
+    office seen;
+    const auto check = std::make_shared<failing_check>();
+    election_options options = quick();
+    options.healthy = [check] {
+        ++check->asked;
+        if (check->throws)
+            throw std::runtime_error("the check has failed");
+        return true;
+    };
+    const election here = of(s, 0, options);
+    call<> run;
+    here.run(lead(seen), run.token());
+    while (check->asked < 3)
+        co_await pause(1ms);
+    lease free = co_await of(s, 1).office().try_acquire();
+    BOOST_TEST(free.held());
+    BOOST_TEST(seen.terms == 0);
+    co_await free.release();
+
+    check->throws = false;
+    co_await until_terms(seen, 1);
+    check->throws = true;
+    while (seen.leaders != 0)
+        co_await pause(1ms);
+    BOOST_TEST(!run.done());
+    check->throws = false;
+    co_await until_terms(seen, 2);
+    co_await finish(run);
+}
+
+BOOST_AUTO_TEST_CASE(a_health_check_that_throws_counts_as_unfit)
+{
+    play(any_backend(), 2, fail_to_check);
+}
+
+// One copy is gone before the run is told to resign.
+task resign_by_copies(scene& s)
+{
+    office seen;
+    call<> one, two;
+    const election first = of(s, 0);
+    const election second = first;
+    {
+        const election third = second;
+        third.run(lead(seen), one.token());
+    }
+    co_await until_terms(seen, 1);
+    second.run(lead(seen), two.token()); // waits for the office
+    for (int terms = 2; terms < 6; ++terms) {
+        (terms < 4 ? first : second).resign();
+        co_await until_terms(seen, terms);
+    }
+    BOOST_TEST(seen.most == 1);
+    co_await finish(one);
+    co_await finish(two);
+}
+
+BOOST_AUTO_TEST_CASE(a_resignation_reaches_the_runs_of_all_copies)
+{
+    play(any_backend(), 1, resign_by_copies);
+}
+
+task resign_in_the_body(scene& s)
+{
+    const election here = of(s, 0);
+    int terms = 0, stopped = 0;
+    auto body = [&](lease&) -> asio::awaitable<int> {
+        if (++terms == 3)
+            co_return 42;
+        here.resign();
+        try {
+            co_await pause(hang_limit / 2);
+        } catch (const boost::system::system_error&) {
+            ++stopped;
+        }
+        co_return 0; // is dropped
+    };
+    const int value = co_await here.run(body);
+    BOOST_TEST(value == 42);
+    BOOST_TEST(stopped == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_may_resign_in_the_body)
+{
+    play(any_backend(), 1, resign_in_the_body);
 }
 
 // The lease is kept until the work has stopped.

@@ -20,6 +20,7 @@ BOOST_DATA_TEST_CASE(two_lockers_exclude_each_other, every_backend(), each)
         BOOST_TEST(bool(held));
         BOOST_TEST(held.held());
 
+        co_await connect(s.locker(1));
         auto [ec, other] = co_await s.lock(1).acquire(1s, no_throw);
         BOOST_TEST(ec == errc::contended);
         BOOST_TEST(!other);

@@ -38,7 +38,7 @@ task acquire_twice(scene& s)
     const std::string own = co_await what_of_hold(s.lock(0, brief_wait), errc::contended);
     BOOST_TEST(own.starts_with(s.resource + ": " + waits_for_itself), own);
     BOOST_TEST(contains(own, error_code(errc::contended).message()), own);
-    // This locker has not spoken to the store yet: it may have to connect, and to wait for a disk.
+    co_await connect(s.locker(1));
     lock_options long_wait;
     long_wait.wait = 1s;
     const std::string others = co_await what_of_hold(s.lock(1, long_wait), errc::contended);

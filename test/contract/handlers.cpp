@@ -243,6 +243,7 @@ BOOST_DATA_TEST_CASE(futures_work_and_carry_exceptions, every_backend(), each)
         BOOST_TEST(held.release(asio::use_future).get() == release_outcome::released);
         BOOST_TEST(s.lock(0).hold(seven, asio::use_future).get() == 7);
         held = s.lock(0).acquire(asio::use_future).get();
+        asio::co_spawn(s.io, connect(s.locker(1)), asio::use_future).get();
         auto refused = s.lock(1).acquire(1s, asio::use_future);
         BOOST_CHECK_EXCEPTION(held = refused.get(), boost::system::system_error,
             [](auto& e) { return e.code() == errc::contended; });

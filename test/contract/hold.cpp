@@ -87,6 +87,7 @@ BOOST_DATA_TEST_CASE(the_body_may_release_early, every_backend(), each)
 task expect_no_run(scene& s)
 {
     lease held = co_await s.lock(0).acquire();
+    co_await connect(s.locker(1));
     lock_options options;
     options.wait = 1s;
     bool ran = false;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <string_view>
+
 namespace holdfast::test {
 namespace {
 
@@ -183,8 +185,11 @@ BOOST_DATA_TEST_CASE(questions_can_be_cancelled, backends_that_tell(), each)
     inspect.cancel(asio::cancellation_type::total);
     list.cancel(asio::cancellation_type::partial);
     run_until(s.io, [&] { return inspect.done() && list.done() && force.done(); });
-    BOOST_TEST((!inspect.error() || inspect.error() == asio::error::operation_aborted));
-    BOOST_TEST((!list.error() || list.error() == asio::error::operation_aborted));
+    // Nothing was sent yet, so no answer can have come first. In memory it comes within the call.
+    const bool answers_at_once = std::string_view(each.name) == "memory";
+    const error_code expected = answers_at_once ? error_code() : aborted;
+    BOOST_TEST(inspect.error() == expected);
+    BOOST_TEST(list.error() == expected);
     BOOST_TEST(force.error() == (each.takes_away ? errc::not_held : errc::unreachable));
     s.finish();
     BOOST_TEST(inspect.completions() + list.completions() + force.completions() == 3);

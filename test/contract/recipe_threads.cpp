@@ -7,13 +7,16 @@
 #include <holdfast/semaphore.hpp>
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <future>
 #include <random>
 #include <string>
 #include <thread>
@@ -179,6 +182,82 @@ BOOST_AUTO_TEST_CASE(many_threads_may_use_the_same_recipes)
             std::this_thread::sleep_for(1ms);
         BOOST_TEST(p.wrong == 0);
     }
+    pool.join();
+}
+
+election_options quick()
+{
+    election_options options;
+    options.pause_min = 1ms;
+    options.pause_max = 20ms;
+    return options;
+}
+
+// Keeps its thread in the first term, and with it the strand of the run.
+asio::awaitable<int> block_at_first(
+    std::atomic<int>& terms, std::promise<void>& begun, std::future<void>& go_on)
+{
+    if (++terms == 2)
+        co_return 42;
+    begun.set_value();
+    go_on.wait();
+    co_await pause(hang_limit / 2);
+    co_return 0; // was not told to stop
+}
+
+BOOST_AUTO_TEST_CASE(a_resignation_does_not_wait_for_a_body_that_blocks)
+{
+    asio::thread_pool pool(2);
+    holdfast::locker locker(pool.get_executor(), any_backend());
+    const election here(locker, unique_name(), {}, quick());
+    std::atomic<int> terms = 0;
+    std::promise<void> begun, go_on;
+    auto released = go_on.get_future();
+    auto body = [&](lease&) {
+        return block_at_first(terms, begun, released);
+    };
+    auto value = here.run(body, asio::use_future);
+    begun.get_future().wait();
+    auto resigned = std::async(std::launch::async, [&here] { here.resign(); });
+    BOOST_TEST((resigned.wait_for(hang_limit) == std::future_status::ready));
+    go_on.set_value();
+    BOOST_TEST(value.get() == 42);
+    locker.close(asio::detached);
+    pool.join();
+}
+
+asio::awaitable<void> lead_until_told(std::atomic<int>& terms, int most)
+{
+    if (++terms < most)
+        co_await pause(hang_limit / 2);
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_may_resign)
+{
+    asio::thread_pool pool(threads);
+    holdfast::locker locker(pool.get_executor(), any_backend());
+    const election here(locker, unique_name(), {}, quick());
+    std::atomic<int> terms = 0;
+    std::atomic<bool> done = false;
+    auto body = [&](lease&) {
+        return lead_until_told(terms, 20);
+    };
+    auto run = here.run(body, asio::use_future);
+    std::vector<std::thread> others;
+    while (others.size() < threads)
+        others.emplace_back([&done, copy = here] {
+            while (!done) {
+                copy.resign();
+                std::this_thread::sleep_for(1ms);
+            }
+        });
+    const auto state = run.wait_for(hang_limit);
+    done = true;
+    for (std::thread& each : others)
+        each.join();
+    BOOST_TEST((state == std::future_status::ready));
+    BOOST_TEST(terms >= 20); // the last one may have been told to end as well
+    locker.close(asio::detached);
     pool.join();
 }
 

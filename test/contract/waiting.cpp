@@ -38,6 +38,7 @@ BOOST_DATA_TEST_CASE(a_wait_that_times_out_reports_contended, every_backend(), e
         lease held = co_await s.lock(0).acquire();
         auto options = brief();
         options.wait = 1s;
+        co_await connect(s.locker(1), options);
         const auto begin = steady::now();
         auto [ec, other] = co_await s.lock(1, options).acquire(no_throw);
         const auto waited = steady::now() - begin;

@@ -54,9 +54,11 @@ task give_on(scene& s, cluster& c)
     relay r(s, c, relay::patient());
     co_await r.start();
     std::string token = token_of(r.values().at(r.queue_node));
-    attempts tries;
+    constexpr int wanted = 3;
+    attempts tries(wanted * attempts::most); // counts those that begin anew
     std::size_t holder = 1;
-    for (int given = 0; given < 3;) {
+    tries.next();
+    for (int given = 0; given < wanted;) {
         const std::size_t next = (holder + 1) % 3;
         call<lease> waiting;
         const std::string place = token_of(co_await r.wait(r.lock(next), waiting));

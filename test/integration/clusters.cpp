@@ -143,6 +143,33 @@ BOOST_AUTO_TEST_CASE(foreign_clients)
     });
 }
 
+task ask_about_a_lock(scene& s, redis_cluster_servers& servers)
+{
+    lease held = co_await s.lock(0).acquire(patience);
+    holdfast::locker& who = s.locker(0); // is connected
+    const auto [inspected, report] = co_await who.inspect(s.resource, no_throw);
+    BOOST_TEST(inspected == errc::unreachable);
+    BOOST_TEST(!report.held);
+    const auto [listed, list] = co_await who.list(s.resource, no_throw);
+    BOOST_TEST(listed == errc::unreachable);
+    BOOST_TEST(list.locks.empty());
+    const auto [taken, forced] = co_await who.force_release(s.resource, no_throw);
+    BOOST_TEST(taken == errc::unreachable);
+    BOOST_TEST(forced.deleted == 0u);
+    for (redis_server& each : servers.members)
+        BOOST_TEST(each.command({"KEYS", "holdfast:client:*"}).empty());
+    BOOST_TEST(held.held());
+    const release_outcome outcome = co_await held.release();
+    BOOST_TEST((outcome == release_outcome::released));
+}
+
+BOOST_AUTO_TEST_CASE(locks_cannot_be_inspected_or_taken_away)
+{
+    redis_cluster_servers servers;
+    play(redis_cluster(servers.seeds(), quick_options()), 1,
+        [&](scene& s) { return ask_about_a_lock(s, servers); });
+}
+
 task hold_many(scene& s, std::size_t count)
 {
     std::vector<lease> all;

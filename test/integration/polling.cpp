@@ -11,44 +11,76 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(polling)
 
-constexpr auto period = 1s, length = 6 * period;
-constexpr int enough = 4; // windows used in that time
+constexpr auto window = 100ms, period = 25 * window;
+constexpr int enough = 3; // windows to be used; run() waits for them up to its hang limit
 
-// A window of 40 ms once per second.
 lock_options busy()
 {
     lock_options options;
     options.wait = 30s;
-    options.handoff_time = 500ms;
-    options.polling_window = 40ms;
+    options.handoff_time = period / 2;
+    options.polling_window = window;
     return options;
 }
 
-// `think`: the pause between two leases.
-task use(holdfast::lock lock, steady::duration think, steady::time_point end, int& leases)
-{
-    while (steady::now() < end) {
-        lease held = co_await lock.acquire();
+// What some clients have got so far.
+struct usage {
+    int leases = 0, windows = 0;
+    steady::time_point last{};
+
+    void note()
+    {
+        const auto now = steady::now();
+        windows += now - last > period / 2 ? 1 : 0; // else in the same window
+        last = now;
         ++leases;
+    }
+};
+
+// Uses the resource without a pause, until they have had enough.
+task use(holdfast::lock lock, usage& ours, const usage& theirs)
+{
+    while (theirs.windows < enough) {
+        lease held = co_await lock.acquire();
+        ours.note();
         co_await pause(5ms);
         co_await held.release();
-        if (think > 0s)
-            co_await pause(think);
     }
 }
 
+task begun(const usage& ours)
+{
+    while (ours.leases == 0)
+        co_await pause(1ms);
+}
+
 // Polls as other Redlock clients do, on all nodes.
-task poll(cluster& c, std::string key, steady::time_point end, int& leases)
+task poll(cluster& c, std::string key, const usage& ours, usage& theirs)
 {
     const std::vector<std::string> take{"SET", key, "other", "NX", "PX", "1000"};
     const std::vector<std::string> give_back{
         "EVAL", std::string(redis::release_script.text), "1", key, "other"};
-    while (steady::now() < end) {
+    co_await begun(ours);
+    while (theirs.windows < enough) {
         std::size_t granted = 0;
         for (auto& node : c.nodes)
             granted += node.command(take) == "OK" ? 1u : 0u;
-        leases += granted >= c.majority() ? 1 : 0;
+        if (granted >= c.majority())
+            theirs.note();
         c.command(give_back);
+        co_await pause(20ms);
+    }
+}
+
+// The same by a locker.
+task poll(holdfast::lock lock, const usage& ours, usage& theirs)
+{
+    co_await begun(ours);
+    while (theirs.windows < enough) {
+        lease held = co_await lock.acquire();
+        theirs.note();
+        co_await pause(5ms);
+        co_await held.release();
         co_await pause(20ms);
     }
 }
@@ -57,16 +89,14 @@ BOOST_AUTO_TEST_CASE(a_redlock_client_beside_two_processes)
 {
     cluster c(3);
     scene s(c.store(), 2);
-    const auto end = steady::now() + length;
-    int ours = 0, theirs = 0;
+    usage ours, theirs;
     std::vector<task> all;
     for (std::size_t user = 0; user < 8; ++user)
-        all.push_back(use(s.lock(user % 2, busy()), 0s, end, ours));
-    all.push_back(poll(c, s.resource, end, theirs));
+        all.push_back(use(s.lock(user % 2, busy()), ours, theirs));
+    all.push_back(poll(c, s.resource, ours, theirs));
     run(s.io, std::move(all));
 
-    BOOST_TEST(theirs >= enough);
-    BOOST_TEST(ours >= 20 * theirs);
+    BOOST_TEST(ours.leases >= 20 * theirs.windows);
     s.finish();
 }
 
@@ -91,15 +121,14 @@ BOOST_AUTO_TEST_CASE(a_locker_without_the_queue_beside_one_process)
     scene s(c.store(), 1);
     const locker_options quick{.retry_min = 4ms, .retry_max = 16ms};
     locker other(s.io.get_executor(), without_a_queue(c), quick);
-    const auto end = steady::now() + length;
-    int ours = 0, theirs = 0;
+    usage ours, theirs;
     std::vector<task> all;
     for (std::size_t user = 0; user < 4; ++user)
-        all.push_back(use(s.lock(0, busy()), 0s, end, ours));
-    all.push_back(use(holdfast::lock(other, s.resource, busy()), 20ms, end, theirs));
+        all.push_back(use(s.lock(0, busy()), ours, theirs));
+    all.push_back(poll(holdfast::lock(other, s.resource, busy()), ours, theirs));
     run(s.io, std::move(all));
 
-    BOOST_TEST(theirs >= enough);
+    BOOST_TEST(ours.leases >= 20 * theirs.windows);
     bool closed = false;
     other.close([&](error_code) { closed = true; });
     run_until(s.io, [&] { return closed; });

@@ -3,11 +3,11 @@
 //     recipe_worker <recipe> <name> <folder> <url> ...
 //
 // <recipe> is "batch", "multi" or "once"; "keep-batch" and "keep-multi" work for ever once they are
-// inside. The worker locks a file of the operating system for each resource while it is inside, and
-// so finds out whether another process is inside at that time. Each line goes to <folder>/journal,
-// which all workers share: "<name> enter", "<name> leave <number>", "<name> overlap",
-// "<name> ran <from> <to>": when a job was asked for and granted, in nanoseconds of the monotonic
-// clock.
+// inside; "none" works without a lock, as a negative control of the test. The worker locks a file
+// of the operating system for each resource while it is inside, and so finds out whether another
+// process is inside at that time. Each line goes to <folder>/journal, which all workers share:
+// "<name> enter", "<name> leave <number>", "<name> overlap", "<name> ran <from> <to>": when a job
+// was asked for and granted, in nanoseconds of the monotonic clock.
 
 #include "integration/journal_writer.hpp"
 
@@ -142,6 +142,21 @@ asio::awaitable<void> work_under_several(worker& w, locker& all)
     }
 }
 
+// In place of a lease.
+struct no_lease {
+    static bool held() { return true; }
+};
+
+asio::awaitable<void> work_without_a_lock(worker& w)
+{
+    no_lease none;
+    const std::vector<std::string> names{"A"};
+    while (!stopping) {
+        auto turn = w.work(none, names, 1);
+        co_await std::move(turn);
+    }
+}
+
 asio::awaitable<void> run_once_a_period(worker& w, locker& all)
 {
     lock_options options;
@@ -166,8 +181,10 @@ asio::awaitable<void> run(worker& w, const std::string& recipe, locker& all)
         co_await work_in_batches(w, all);
     else if (recipe.ends_with("multi"))
         co_await work_under_several(w, all);
-    else
+    else if (recipe == "once")
         co_await run_once_a_period(w, all);
+    else
+        co_await work_without_a_lock(w);
     co_await all.close(asio::use_awaitable);
 }
 

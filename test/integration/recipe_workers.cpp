@@ -116,6 +116,18 @@ BOOST_AUTO_TEST_CASE(processes_that_take_several_resources_exclude_each_other)
     kill_one_inside("multi");
 }
 
+// Otherwise the cases above would prove nothing.
+BOOST_AUTO_TEST_CASE(processes_without_a_lock_are_found_together)
+{
+    recipe_team team;
+    for (const auto& name : names)
+        team.start("none", name);
+    for (const auto& name : names)
+        team.wait_until("work of " + name, [&] { return team.count(name, "leave") > 0; });
+    team.wait_until("an overlap", [&] { return team.count("", "overlap") > 0; });
+    team.end_all();
+}
+
 // Each of four processes tries again and again to run a job that is due every two seconds. The
 // process that ran it first is killed.
 BOOST_AUTO_TEST_CASE(a_job_runs_once_a_period_although_its_process_is_killed)

@@ -14,6 +14,8 @@
 namespace holdfast::test {
 namespace {
 
+BOOST_AUTO_TEST_SUITE(sentinels)
+
 // Generous: busy machines.
 constexpr auto patience = 45s;
 
@@ -76,8 +78,6 @@ struct watched_pair {
     std::vector<std::unique_ptr<redis_sentinel_server>> sentinels;
     std::vector<endpoint> urls;
 };
-
-BOOST_AUTO_TEST_SUITE(sentinels)
 
 // A server closes the connections of its clients when it becomes the primary.
 std::string copies(redis_server& server, const std::string& key)

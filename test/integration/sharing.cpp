@@ -1,5 +1,5 @@
 // Processes that share permits, read and write, or elect a leader, on real servers; one of them is
-// killed while it holds what the others want.
+// killed while it holds what the others want. Without a lock, they are seen to be together.
 #include "support/child_process.hpp"
 #include "support/cluster.hpp"
 #include "support/temporary_folder.hpp"
@@ -39,7 +39,7 @@ public:
     {
         std::vector<use> all;
         std::ifstream file(journal_);
-        for (std::string line; std::getline(file, line);) {
+        for (std::string line; std::getline(file, line) && !file.eof();) {
             std::istringstream text(line);
             std::string kind, role, number;
             long long first = 0, second = 0;
@@ -140,6 +140,14 @@ public:
         });
     }
 
+    void wait_for_all() const
+    {
+        wait_for("a use of each member", [&] {
+            return std::none_of(members_.begin(), members_.end(),
+                [](const member& each) { return each.uses().empty(); });
+        });
+    }
+
     // Starts a member that keeps what it holds, kills it, and lets the others go on.
     void kill_a_holder(const std::string& role)
     {
@@ -223,6 +231,19 @@ BOOST_AUTO_TEST_CASE(processes_elect_a_leader)
     all.kill_a_holder("leader");
     all.end();
     BOOST_TEST(all.most_at_once("leader") == 1u);
+}
+
+// Otherwise the cases above would prove nothing.
+BOOST_AUTO_TEST_CASE(processes_without_a_lock_are_found_together)
+{
+    group all("none");
+    for (int i = 0; i < 4; ++i)
+        all.add(brief_work);
+    all.wait_for_all();
+    all.wait_for_uses(50, "writer", steady::now());
+    all.end();
+    BOOST_TEST(all.most_at_once("writer") > 1u);
+    BOOST_TEST(all.beside("reader", "writer"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,8 +3,9 @@
 //     sharing_worker <recipe> <number> <journal> <ttl in ms> <work in ms> <url> ...
 //
 // <recipe> is "semaphore" (of two permits), "read_write_lock" (of which every third use is a
-// writer's; with long work it is a reader's) or "election". What it holds, and when, is appended to
-// the file <journal>; see journal_writer.hpp. The name of the resource there is the role: "permit",
+// writer's; with long work it is a reader's) or "election"; or "none": reads and writes without a
+// lock, as a negative control of the test. What it holds, and when, is appended to the file
+// <journal>; see journal_writer.hpp. The name of the resource there is the role: "permit",
 // "reader", "writer" or "leader". Prints "done" at the end if all went well.
 
 #include "integration/journal_writer.hpp"
@@ -37,6 +38,8 @@ using namespace std::chrono_literals;
 using task = asio::awaitable<void>;
 
 constexpr unsigned hung = 100; // seconds after which it is killed
+
+bool stopping = false; // for work without a lock, which the locker does not stop
 
 struct worker {
     std::string recipe, number, journal;
@@ -109,6 +112,20 @@ task use_election(const worker& w, locker& all, const lock_options& options)
         co_await office.run(body);
 }
 
+// In place of a lease.
+struct no_lease {
+    static steady::time_point valid_until() { return steady::time_point::max(); }
+};
+
+task use_nothing(const worker& w)
+{
+    no_lease none;
+    for (std::size_t i = 1; !stopping; ++i) {
+        auto turn = work_under(w, i % 3 == 0 ? "writer" : "reader", none);
+        co_await std::move(turn);
+    }
+}
+
 task use(const worker& w, locker& all)
 {
     lock_options options;
@@ -118,8 +135,10 @@ task use(const worker& w, locker& all)
         co_await use_semaphore(w, all, options);
     else if (w.recipe == "read_write_lock")
         co_await use_read_write_lock(w, all, options);
-    else
+    else if (w.recipe == "election")
         co_await use_election(w, all, options);
+    else
+        co_await use_nothing(w);
 }
 
 void run(const worker& w)
@@ -130,9 +149,12 @@ void run(const worker& w)
     locker all(io.get_executor(), redlock({w.urls.begin(), w.urls.end()}, options));
     asio::signal_set signals(io, SIGTERM);
     signals.async_wait([&all](error_code, int) {
+        stopping = true;
         all.drain(1s, [&all](error_code) { all.close([](error_code) {}); });
     });
     asio::co_spawn(io, use(w, all), [](const std::exception_ptr& error) {
+        if (!error)
+            return;
         try {
             std::rethrow_exception(error);
         } catch (const boost::system::system_error& e) {

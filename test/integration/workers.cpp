@@ -272,7 +272,7 @@ void expect_nothing_left(cluster& c)
 {
     BOOST_TEST(
         c.empty_within(std::max<std::chrono::milliseconds>({job{}.ttl, queue_ttl, window_period})),
-        "a key is left after its ttl");
+        "a key lasts for longer than its ttl");
 }
 
 } // namespace holdfast::test

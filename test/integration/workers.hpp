@@ -118,7 +118,7 @@ public:
     std::deque<worker> workers;
 };
 
-/// Expects that no key is left on any node after the ttl.
+/// Expects that no key will be left on any node after the ttl.
 void expect_nothing_left(cluster& c);
 
 } // namespace holdfast::test

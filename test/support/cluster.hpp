@@ -62,14 +62,7 @@ public:
     }
 
     /// The number of keys on a node, without the client records.
-    std::size_t keys(std::size_t node)
-    {
-        return std::stoul(nodes[node].command({"EVAL",
-            "local n=0 for _,k in ipairs(redis.call('keys','*')) do "
-            "if not string.find(k,'^holdfast:client:') and not string.find(k,'^hf:c:') then "
-            "n=n+1 end end return n",
-            "0"}));
-    }
+    std::size_t keys(std::size_t node) { return keys_beyond(node, -1ms); }
 
     /// Waits until the key is on `expected` nodes, for up to `limit`. The library keeps running
     /// meanwhile.
@@ -100,23 +93,20 @@ public:
         }
     }
 
-    /// Blocks until no node has a key. Returns false if one does after `limit`.
+    /// Whether every key on every node ends by itself within `limit`. Precondition: nobody uses
+    /// them any more, so no node has a key then.
     bool empty_within(steady::duration limit)
     {
-        // Earlier requests may not be read yet. A node that has answered twice since has read them,
-        // so the ttl of their keys is running.
-        command({"PING"});
-        command({"PING"});
-        const auto deadline = steady::now() + limit + clock_step;
-        for (;;) {
-            // Reads the clock first: a key found after the deadline existed at the deadline.
-            const bool late = steady::now() > deadline;
-            if (all_keys_gone())
-                return true;
-            if (late)
-                return false;
-            std::this_thread::sleep_for(5ms);
-        }
+        read_all_requests();
+        return have_none_beyond(
+            std::chrono::duration_cast<std::chrono::milliseconds>(limit), steady::duration(0));
+    }
+
+    /// Blocks until no node has a key. Returns false if one does after `limit`.
+    bool wait_until_empty(steady::duration limit)
+    {
+        read_all_requests();
+        return have_none_beyond(-1ms, limit);
     }
 
     std::vector<redis_server> nodes;
@@ -125,13 +115,40 @@ private:
     // Nodes count in whole milliseconds, and a key ends when its last one has passed.
     static constexpr auto clock_step = 2ms;
 
-    bool all_keys_gone()
+    // Earlier requests may not be read yet. A node that has answered twice since has read them, so
+    // the ttl of their keys is running.
+    void read_all_requests()
     {
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (keys(i) != 0)
+        command({"PING"});
+        command({"PING"});
+    }
+
+    // The number of keys that last for longer, or for ever. The client records are left out.
+    std::size_t keys_beyond(std::size_t node, std::chrono::milliseconds left)
+    {
+        return std::stoul(nodes[node].command({"EVAL",
+            "local n=0 for _,k in ipairs(redis.call('keys','*')) do "
+            "if not string.find(k,'^holdfast:client:') and not string.find(k,'^hf:c:') then "
+            "local left=redis.call('pttl',k) "
+            "if left<0 or left>tonumber(ARGV[1]) then n=n+1 end end end return n",
+            "0", std::to_string(left.count())}));
+    }
+
+    bool have_none_beyond(std::chrono::milliseconds left, steady::duration limit)
+    {
+        const auto deadline = steady::now() + limit + clock_step;
+        for (;;) {
+            // Reads the clock first: a key found after the deadline existed at the deadline.
+            const bool late = steady::now() > deadline;
+            std::size_t found = 0;
+            for (std::size_t i = 0; i < nodes.size(); ++i)
+                found += keys_beyond(i, left);
+            if (found == 0)
+                return true;
+            if (late)
                 return false;
+            std::this_thread::sleep_for(5ms);
         }
-        return true;
     }
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -149,6 +150,8 @@ void mariadb_server::start()
         "--socket=" + socket(), "--pid-file=" + folder_.path() + "/pid",
         "--log-error=" + folder_.path() + "/log", "--innodb-buffer-pool-size=64M", log_size,
         "--skip-name-resolve"};
+    if (std::getenv("HOLDFAST_WITHOUT_FSYNC") != nullptr)
+        words.emplace_back("--innodb-flush-method=nosync");
     if (options_.listens)
         words.insert(words.end(), {"--bind-address=127.0.0.1", "--port=" + std::to_string(port_)});
     else

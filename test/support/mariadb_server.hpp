@@ -21,6 +21,9 @@ struct mariadb_options {
 /// A MariaDB server with an empty database `shop` of its own, in a temporary folder. It listens on
 /// a unix socket in that folder. Its user `root` has no password. The destructor stops it and
 /// deletes everything. It also ends with the thread that started it.
+///
+/// With the environment variable HOLDFAST_WITHOUT_FSYNC its commits do not wait for the disk. They
+/// outlive a killed server all the same, but not a crash of the machine.
 class mariadb_server {
 public:
     /// Returns when the server answers. Throws `std::runtime_error` with its own messages.

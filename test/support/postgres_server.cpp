@@ -55,6 +55,20 @@ void run_to_end(const std::vector<std::string>& words)
         throw std::runtime_error(words.front() + " has failed:\n" + said);
 }
 
+// The data of a new server, made once. Half-made data is not used again.
+const std::string& new_data()
+{
+    static const std::unique_ptr<const temporary_folder> folder = [] {
+        auto made = std::make_unique<const temporary_folder>("postgres-data");
+        give_to_server_user(made->path());
+        run_to_end({program("initdb"), "--pgdata=" + made->path() + "/data", "--username=shop",
+            "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"});
+        return made;
+    }();
+    static const std::string path = folder->path() + "/data";
+    return path;
+}
+
 struct finish {
     void operator()(PGconn* each) const noexcept { ::PQfinish(each); }
     void operator()(PGresult* each) const noexcept { ::PQclear(each); }
@@ -113,11 +127,11 @@ postgres_server::~postgres_server()
     kill(false);
 }
 
+// Its user copies, who is the owner then.
 void postgres_server::make_data()
 {
     const std::string data = folder_.path() + "/data";
-    run_to_end({program("initdb"), "--pgdata=" + data, "--username=shop", "--auth=trust",
-        "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"});
+    run_to_end({"cp", "--archive", new_data(), data});
     std::ofstream(data + "/pg_hba.conf", std::ios::trunc)
         << "local all,replication shop trust\nhost all shop 127.0.0.1/32 trust\nlocal all all "
         << options_.auth << "\nhost all all 127.0.0.1/32 " << options_.auth << '\n';
@@ -152,6 +166,8 @@ void postgres_server::start()
         options_.listens ? "listen_addresses=127.0.0.1" : "listen_addresses=",
         "log_min_messages=fatal", "logging_collector=on", "log_directory=" + folder_.path(),
         "log_filename=log"};
+    if (std::getenv("HOLDFAST_WITHOUT_FSYNC") != nullptr)
+        settings.emplace_back("fsync=off");
     if (!options_.certificate.empty())
         settings.emplace_back("ssl=on"); // of the files of these names in the folder of the data
     settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
@@ -198,6 +214,7 @@ void postgres_server::kill(bool by_signal)
     if (by_signal) {
         process_->pause();
         paused_.clear();
+        waker_.reset();
         const std::vector<int> all = processes();
         std::for_each(all.begin() + 1, all.end(), [](int child) {
             ::kill(child, SIGKILL);
@@ -217,17 +234,25 @@ void postgres_server::restart()
         throw std::runtime_error("PostgreSQL did not start again; its log:\n" + log());
 }
 
-// The first one before the others, so that it starts no more of them.
+// The main process before the others, so that it starts no more of them. If this process dies, the
+// main process gets SIGQUIT, and notices that only after SIGCONT. Then the waker's input ends, and
+// the waker, which does not die with this process, sends SIGCONT to all of them.
 void postgres_server::pause()
 {
-    for (const int each : processes()) {
+    process_.value().pause();
+    paused_ = processes();
+    std::vector<std::string> words{
+        "setpriv", "--pdeathsig=clear", "sh", "-c", "read line; kill -CONT \"$@\"", "sh"};
+    for (const int each : paused_)
+        words.push_back(std::to_string(each));
+    waker_.emplace(words, child_options{.piped = child_options::pipes::input_and_output});
+    for (const int each : paused_)
         ::kill(each, SIGSTOP);
-        paused_.push_back(each);
-    }
 }
 
 void postgres_server::resume()
 {
+    waker_.reset();
     for (const int each : std::exchange(paused_, {}))
         ::kill(each, SIGCONT);
 }

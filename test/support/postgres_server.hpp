@@ -24,6 +24,9 @@ struct postgres_options {
 /// A PostgreSQL server with an empty database of its own, in a temporary folder. It listens on a
 /// unix socket in that folder. The destructor stops it and deletes everything.
 ///
+/// With the environment variable HOLDFAST_WITHOUT_FSYNC its commits do not wait for the disk. They
+/// outlive a killed server all the same, but not a crash of the machine.
+///
 /// PostgreSQL refuses to run as root; then it runs as the user `postgres`, which Debian's package
 /// makes. It also ends with the thread that started it.
 class postgres_server {
@@ -71,6 +74,7 @@ private:
     std::uint16_t port_ = 5432;
     std::optional<child_process> process_;
     std::vector<int> paused_;
+    std::optional<child_process> waker_; // of the paused ones, if this process dies
 };
 
 /// A connection of its superuser, for transactions. Calls block.

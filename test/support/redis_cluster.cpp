@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t slots = 16'384;
+constexpr auto bus_option = "--cluster-port", tls_option = "--tls-port";
 
 template <class Condition>
 void wait_for(const std::string& what, Condition condition)
@@ -67,25 +68,17 @@ redis_cluster_servers::redis_cluster_servers(const tls_files& files)
 void redis_cluster_servers::start(std::size_t count, const std::vector<std::string>& arguments,
     const std::string& password, bool with_tls)
 {
-    std::vector<std::uint16_t> taken;
-    const auto other_port = [&taken] {
-        std::uint16_t port = free_port();
-        while (std::find(taken.begin(), taken.end(), port) != taken.end())
-            port = free_port();
-        taken.push_back(port);
-        return port;
-    };
+    std::vector<std::string> all{"--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+        "--repl-diskless-sync-delay", "0"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> more_ports{bus_option};
+    if (with_tls)
+        more_ports.emplace_back(tls_option);
     while (members.size() < count) {
-        bus_ports_.push_back(other_port());
-        std::vector<std::string> all{"--cluster-enabled", "yes", "--cluster-port",
-            std::to_string(bus_ports_.back()), "--cluster-node-timeout", "2000",
-            "--repl-diskless-sync-delay", "0"};
-        if (with_tls) {
-            tls_ports_.push_back(other_port());
-            all.insert(all.end(), {"--tls-port", std::to_string(tls_ports_.back())});
-        }
-        all.insert(all.end(), arguments.begin(), arguments.end());
-        members.emplace_back(std::move(all));
+        const redis_server& added = members.emplace_back(all, more_ports);
+        bus_ports_.push_back(added.port_of(bus_option));
+        if (with_tls)
+            tls_ports_.push_back(added.port_of(tls_option));
         if (!password.empty())
             expect_ok(members.back(), {"AUTH", password});
     }

@@ -49,11 +49,17 @@ std::uint16_t free_port()
     throw std::runtime_error("no free port");
 }
 
-redis_server::redis_server(std::vector<std::string> arguments) : arguments_(std::move(arguments))
+redis_server::redis_server(
+    std::vector<std::string> arguments, const std::vector<std::string>& more_ports)
 {
-    // Another process may take the port between the check and the server's start.
+    // Another process may take a port between the check and the server's start.
     do {
         port_ = free_port();
+        arguments_ = arguments;
+        for (const std::string& option : more_ports) {
+            more_ports_[option] = free_port();
+            arguments_.insert(arguments_.end(), {option, std::to_string(more_ports_[option])});
+        }
     } while (!start(arguments_));
 }
 
@@ -106,7 +112,7 @@ void redis_server::restart(std::vector<std::string> arguments)
         throw std::runtime_error("port " + std::to_string(port_) + " has been taken");
 }
 
-// Returns false if the port is taken.
+// Returns false if a port is taken.
 bool redis_server::start(const std::vector<std::string>& arguments)
 {
     fs::remove(folder_.path() + "/log");

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,13 +24,17 @@ namespace holdfast::test {
 class redis_server {
 public:
     /// Returns when the server answers. `arguments` are options of redis-server, such as
-    /// `{"--requirepass", "secret"}`. Throws `std::runtime_error` with the server's own log.
-    explicit redis_server(std::vector<std::string> arguments = {});
+    /// `{"--requirepass", "secret"}`. Each of `more_ports` is an option that takes a port, such as
+    /// "--tls-port": it gets a free one. Throws `std::runtime_error` with the server's own log.
+    explicit redis_server(
+        std::vector<std::string> arguments = {}, const std::vector<std::string>& more_ports = {});
     redis_server(redis_server&& other) noexcept;
     redis_server& operator=(redis_server&& other) noexcept;
     ~redis_server();
 
     std::uint16_t port() const noexcept { return port_; }
+    /// The one that this option got. Precondition: it is one of `more_ports`.
+    std::uint16_t port_of(const std::string& option) const { return more_ports_.at(option); }
     std::string url() const;    ///< "redis://127.0.0.1:<port>"
     pid_t pid() const noexcept; ///< -1 after `kill()`
 
@@ -60,6 +65,7 @@ private:
     std::vector<std::string> arguments_;
     temporary_folder folder_{"redis"};
     std::uint16_t port_ = 0;
+    std::map<std::string, std::uint16_t> more_ports_;
     std::optional<child_process> process_;
     redis_client client_;
 };

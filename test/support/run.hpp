@@ -19,6 +19,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,12 +96,20 @@ inline std::string unique_name()
 
 /// Some lockers on one backend, like separate processes, and a resource for them.
 class scene {
+    std::optional<asio::io_context> own_;
+
 public:
     explicit scene(
         const backend& store, std::size_t lockers = 1, const locker_options& options = {})
+        : own_(std::in_place),
+          io(*own_)
     {
-        while (all_.size() < lockers)
-            all_.emplace_back(io.get_executor(), store, options);
+        add(store, lockers, options);
+    }
+    /// Beside other scenes.
+    scene(asio::io_context& shared, const backend& store, std::size_t lockers) : io(shared)
+    {
+        add(store, lockers, {});
     }
 
     holdfast::locker& locker(std::size_t which = 0) { return all_.at(which); }
@@ -109,8 +118,8 @@ public:
         return holdfast::lock(locker(which), resource, options);
     }
 
-    /// Closes all lockers, and expects that no work is left.
-    void finish()
+    /// Closes all lockers.
+    void close()
     {
         std::size_t open = all_.size();
         for (auto& each : all_)
@@ -120,13 +129,25 @@ public:
             });
         run_until(
             io, [&] { return open == 0; }, 30s);
+    }
+
+    /// Closes all lockers, and expects that no work is left.
+    void finish()
+    {
+        close();
         expect_no_work_left(io);
     }
 
-    asio::io_context io;
+    asio::io_context& io;
     const std::string resource = unique_name();
 
 private:
+    void add(const backend& store, std::size_t lockers, const locker_options& options)
+    {
+        while (all_.size() < lockers)
+            all_.emplace_back(io.get_executor(), store, options);
+    }
+
     std::deque<holdfast::locker> all_;
 };
 

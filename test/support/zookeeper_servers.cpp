@@ -24,7 +24,7 @@ namespace holdfast::test {
 using namespace std::chrono_literals;
 
 struct zookeeper_servers::one_server {
-    std::uint16_t port = 0, quorum_port = 0, election_port = 0;
+    std::uint16_t port = 0, secure_port = 0, quorum_port = 0, election_port = 0;
     temporary_folder folder{"zookeeper"};
     std::optional<child_process> process{};
 
@@ -84,6 +84,11 @@ zookeeper_servers::~zookeeper_servers() = default;
 std::uint16_t zookeeper_servers::port(std::size_t server) const noexcept
 {
     return servers_[server]->port;
+}
+
+std::uint16_t zookeeper_servers::secure_port(std::size_t server) const noexcept
+{
+    return servers_[server]->secure_port;
 }
 
 std::string zookeeper_servers::hosts() const
@@ -181,6 +186,7 @@ bool zookeeper_servers::start()
     for (auto& each : servers_) {
         each = std::make_unique<one_server>();
         each->port = free_port();
+        each->secure_port = free_port();
         each->quorum_port = free_port();
         each->election_port = free_port();
     }
@@ -206,11 +212,11 @@ void zookeeper_servers::launch(std::size_t server)
            << "\ninitLimit=40\nsyncLimit=" << settings_.sync_ticks << "\ndataDir=" << folder
            << "\nclientPort=" << s.port
            << "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n"
-              "4lw.commands.whitelist=srvr\n";
-    if (settings_.secure_port != 0)
+              "4lw.commands.whitelist=srvr,conf\n";
+    if (!settings_.key_store.empty())
         config << "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
                   "secureClientPort="
-               << settings_.secure_port << "\nsecureClientPortAddress=127.0.0.1\n"
+               << s.secure_port << "\nsecureClientPortAddress=127.0.0.1\n"
                << "ssl.keyStore.location=" << settings_.key_store
                << "\nssl.keyStore.type=PEM\nssl.trustStore.location=" << settings_.trust_store
                << "\nssl.trustStore.type=PEM\n";
@@ -249,13 +255,20 @@ void zookeeper_servers::launch(std::size_t server)
     s.process.emplace(words, child_options{.piped = child_options::pipes::none});
 }
 
+// On a port that was taken, another server would answer.
+bool zookeeper_servers::is_ready(std::size_t server) const
+{
+    const std::string own = "dataDir=" + servers_[server]->folder.path() + '/';
+    return !mode(server).empty() && ask(port(server), "conf").find(own) != std::string::npos;
+}
+
 // Returns false if a port is taken.
 bool zookeeper_servers::wait_until_ready()
 {
     const auto deadline = std::chrono::steady_clock::now() + start_limit;
     for (std::size_t i = 0; i < size(); ++i) {
         one_server& s = *servers_[i];
-        while (s.process && mode(i).empty()) {
+        while (s.process && !is_ready(i)) {
             if (s.process->running() && std::chrono::steady_clock::now() < deadline) {
                 std::this_thread::sleep_for(poll_interval);
                 continue;

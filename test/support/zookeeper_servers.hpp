@@ -20,8 +20,8 @@ struct zookeeper_settings {
     std::vector<std::string> lines{}; ///< of zoo.cfg
     std::vector<std::string> java{};  ///< more arguments of it; the last one of a kind counts
     bool can_be_isolated = false;     ///< servers reach each other through proxies
-    std::uint16_t secure_port = 0;    ///< for TLS, of the only server; 0: none
-    /// Of the server for TLS: a file with its key and certificate, and one with the authority.
+    /// For a second port, for TLS: a file with the server's key and certificate, and one with the
+    /// authority. Empty: there is no such port.
     std::string key_store{}, trust_store{};
     unsigned container_ms = 60'000; ///< how often empty containers are removed
     /// Nodes that are there from the beginning, which seem to have seen so many creations of nodes
@@ -43,7 +43,8 @@ public:
     ~zookeeper_servers();
 
     std::size_t size() const noexcept { return servers_.size(); }
-    std::uint16_t port(std::size_t server = 0) const noexcept; ///< for clients
+    std::uint16_t port(std::size_t server = 0) const noexcept;        ///< for clients
+    std::uint16_t secure_port(std::size_t server = 0) const noexcept; ///< for clients with TLS
     /// Of all servers.
     std::string url(const std::string& root = "/holdfast") const;
     /// "127.0.0.1:1,127.0.0.1:2", as other clients have it.
@@ -70,6 +71,7 @@ private:
     bool start();
     void launch(std::size_t server);
     bool wait_until_ready();
+    bool is_ready(std::size_t server) const;
     void cut(std::size_t server, const link_faults& faults);
 
     zookeeper_settings settings_;

@@ -15,9 +15,9 @@ using namespace holdfast::test;
 // A command and a process that it has started in the background. The latter says itself that it has
 // begun: a signal before its exec could be lost in the copy of the shell.
 struct cli_run_end_of_lease_fixture {
-    void start(const std::string& reaction, const std::string& ttl = "3s")
+    void start(const std::string& reaction, const std::string& ttl = "4s")
     {
-        const words all{"run", "--ttl", ttl, "--kill-after", "1s", "job", "--", "sh", "-c",
+        const words all{"run", "--ttl", ttl, "--kill-after", "2s", "job", "--", "sh", "-c",
             reaction + "; echo $$; sh -c 'echo $$; exec sleep 1000' & while :; do wait; done"};
         process.emplace(start_cli(all, {store_of(servers)}));
         command = read_pid(*process);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_does_not_stop_is_killed_at_the_end)
 BOOST_AUTO_TEST_CASE(processes_that_the_command_leaves_behind_are_killed)
 {
     // The command ends at once, the background process takes no notice.
-    const words all{"run", "--ttl", "3s", "--kill-after", "1s", "job", "--", "sh", "-c",
+    const words all{"run", "--ttl", "4s", "--kill-after", "2s", "job", "--", "sh", "-c",
         "trap 'exit 0' TERM; sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & "
         "while :; do wait; done"};
     process.emplace(start_cli(all, {store_of(servers)}));
@@ -107,9 +107,9 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_taken_away_kills_the_command_at_once)
 
 BOOST_AUTO_TEST_CASE(renewals_keep_a_command_for_longer_than_a_ttl)
 {
-    const auto result = run_cli(
-        {"run", "--ttl", "500ms", "--kill-after", "50ms", "job", "--", "sh", "-c", "sleep 1.6"},
-        {store_of(servers)});
+    const auto result =
+        run_cli({"run", "--ttl", "2s", "--kill-after", "50ms", "job", "--", "sh", "-c", "sleep 3"},
+            {store_of(servers)});
     BOOST_TEST(result.status == 0, result.output);
 }
 

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_etcd_is_told)
     const redis_server other;
     scene s(etcd({"http://127.0.0.1:" + std::to_string(other.port())}));
     run(s.io, [](scene& all) -> task {
-        auto [ec, none] = co_await all.lock(0).acquire(5s, no_throw);
+        auto [ec, none] = co_await all.lock(0).acquire(2s, no_throw);
         BOOST_TEST(bool(ec));
         BOOST_TEST(!describe_nodes(all.locker().stats()).empty());
     }(s));

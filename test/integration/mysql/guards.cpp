@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_SUITE(mysql_guards)
 
 task guarded(scene& all, mariadb_session& users, std::string isolation)
 {
-    lock_options unrenewed = brief(1s);
+    lock_options unrenewed = brief(3s); // long enough for the statements before its end
     unrenewed.renewal = renewal::manual;
     lease held = co_await all.lock(0, unrenewed).acquire();
     const mysql_guard g = make_mysql_guard(held);

@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_mysql_is_told)
     options.password = "secret";
     options.database = "b";
     options.connect_timeout = 500ms;
-    const auto made = try_with(mysql(options));
+    const auto made = try_with(mysql(options), 2s);
     BOOST_TEST(bool(made.error));
     BOOST_TEST(!made.nodes.empty());
 }

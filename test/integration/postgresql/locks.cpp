@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_guard_keeps_others_out_until_the_transaction_ends)
     scene s(store_in(server), 2);
     postgres_session users(server);
     run(s.io, [](scene& all, postgres_session& user) -> task {
-        lock_options unrenewed = brief(1s);
+        lock_options unrenewed = brief(3s); // long enough for the statements before its end
         unrenewed.renewal = renewal::manual;
         lease held = co_await all.lock(0, unrenewed).acquire();
         const postgresql_guard g = guard(held);

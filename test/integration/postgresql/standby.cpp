@@ -104,6 +104,26 @@ BOOST_AUTO_TEST_CASE(a_critical_section_is_passed_by_one_at_a_time_during_a_fail
     BOOST_TEST(used_rows(both.standby) == "0");
 }
 
+// A new connection knows the setting before commits obey it: they do when the checkpointer has read
+// it. Returns when a commit waits.
+task a_commit_waits(scene& s, const postgres_server& server)
+{
+    const std::string waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    const auto deadline = steady::now() + hang_limit;
+    bool waits = false;
+    for (int i = 0; !waits; ++i) {
+        BOOST_REQUIRE(steady::now() < deadline);
+        const lock fresh(s.locker(), s.resource + ":" + std::to_string(i)); // writes a row
+        call<lease> attempt;
+        fresh.try_acquire(attempt.token());
+        while (!attempt.done()) {
+            waits = waits || server.run(waiting) != "0";
+            co_await pause(1ms);
+        }
+    }
+}
+
 // Commits wait for a standby that is gone, also when their connections have ended. The processes
 // that wait are ended: otherwise the server would soon accept no connections any more.
 BOOST_AUTO_TEST_CASE(commits_that_wait_for_a_lost_standby_do_not_use_up_the_connections)
@@ -125,6 +145,7 @@ BOOST_AUTO_TEST_CASE(commits_that_wait_for_a_lost_standby_do_not_use_up_the_conn
     critical_section section;
     run(s.io, section.pass(s.lock(0), 1));
     wait_for("nobody");
+    run(s.io, a_commit_waits(s, server));
     run(s.io, [](scene& all) -> task {
         const auto begun = steady::now();
         for (int i = 0; steady::now() - begun < 3s; ++i) {

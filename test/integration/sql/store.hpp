@@ -137,13 +137,13 @@ struct attempt {
     std::string nodes; ///< what is told of the servers
 };
 
-/// Locks, waits and releases once.
-inline attempt try_with(const backend& store)
+/// Locks, waits and releases once. `limit` is the longest wait for the first grant.
+inline attempt try_with(const backend& store, std::chrono::milliseconds limit = 6s)
 {
     scene s(store, 2);
     attempt made;
-    run(s.io, [](scene& all, attempt& to) -> task {
-        auto [failed, held] = co_await all.lock(0).acquire(6s, no_throw);
+    run(s.io, [](scene& all, attempt& to, std::chrono::milliseconds longest) -> task {
+        auto [failed, held] = co_await all.lock(0).acquire(longest, no_throw);
         to.error = failed;
         if (failed)
             co_return;
@@ -155,7 +155,7 @@ inline attempt try_with(const backend& store)
             co_await pause(1ms);
         to.error = waits.error();
         waits.result<lease>() = lease();
-    }(s, made));
+    }(s, made, limit));
     made.nodes = describe_nodes(s.locker().stats());
     BOOST_TEST(made.nodes.find("secret") == std::string::npos, made.nodes);
     s.finish();

@@ -111,10 +111,8 @@ BOOST_AUTO_TEST_CASE(certificates_are_verified_and_identify_clients)
     for (const std::string& part : {server.key, server.certificate}) {
         std::ofstream(store, std::ios::app) << std::ifstream(part).rdbuf();
     }
-    const std::uint16_t port = free_port();
-    const zookeeper_servers servers(
-        {.secure_port = port, .key_store = store, .trust_store = signers.authority()});
-    const std::string url = "zookeepers://127.0.0.1:" + std::to_string(port);
+    const zookeeper_servers servers({.key_store = store, .trust_store = signers.authority()});
+    const std::string url = "zookeepers://127.0.0.1:" + std::to_string(servers.secure_port());
     tls_options tls_of{.ca_file = signers.authority(),
         .certificate_file = client.certificate,
         .key_file = client.key};
