@@ -306,6 +306,9 @@ void engine::leave_to_parent() noexcept
         if (std::exchange(state_, state::left_to_parent) != state::running)
             return;
         performer_.leave_sockets();
+        performer_.operations().for_each(operation_kind::release, [](operation& op) {
+            static_cast<release_operation&>(op).set_result(release_outcome::expired);
+        });
         for (const operation_kind kind : all_operation_kinds)
             performer_.operations().finish_all(kind, reason_in_child(kind));
         orphans = performer_.abandon();

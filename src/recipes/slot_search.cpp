@@ -101,7 +101,7 @@ void slot_search::refused(std::size_t slot, error_code why, time_point now, step
         trying_ = false;
         if (!why || conflict)
             try_next(now, out);
-        else if (limit_.once)
+        else if (limit_.once || (why == errc::closed && places_.empty()))
             fail(out);
         else // the next slot would fail as well: wait until the nodes are better
             swept(now, out);

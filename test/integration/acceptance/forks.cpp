@@ -1,15 +1,17 @@
 // Row 38: leases and operations in a child process that was forked.
 #include "integration/acceptance/acceptance.hpp"
+#include "integration/acceptance/verdict.hpp"
 #include "support/call.hpp"
 #include "support/fork.hpp"
 
 #include <holdfast/batch.hpp>
 #include <holdfast/election.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
 
-#include <iostream>
 #include <span>
+#include <vector>
 
 namespace holdfast::test {
 namespace {
@@ -99,8 +101,18 @@ struct pending_operations {
           pages(s.locker(0), s.resource + ":pages"),
           book(s.locker(0), s.resource + ":book"),
           office(s.locker(0), s.resource + ":office"),
-          requests(s.lock(0), [](lease&, std::span<int>) -> task { co_return; })
+          several(s.locker(0), {s.resource + ":first", s.resource + ":second"}),
+          pair(s.locker(0), {s.resource + ":left", s.resource + ":right"}),
+          requests(s.lock(0), [](lease&, std::span<int>) -> task { co_return; }),
+          last_requests(lock(s.locker(0), s.resource + ":last"),
+              [this](lease&, std::span<int>) { return stay(); })
     {}
+
+    task stay()
+    {
+        ++at_work;
+        co_await pause(1h);
+    }
 
     // Until they wait, and what is held is held.
     task begin(scene& s)
@@ -109,6 +121,8 @@ struct pending_operations {
         theirs.push_back(co_await s.lock(1).acquire());
         theirs.push_back(co_await semaphore(s.locker(1), permit.name(), 1).acquire());
         theirs.push_back(co_await read_write_lock(s.locker(1), pages.name()).acquire());
+        theirs.push_back(co_await lock(s.locker(1), s.resource + ":second").acquire());
+        both = co_await pair.acquire();
         ours = co_await lock(s.locker(0), s.resource + ":ours").acquire();
         reading = co_await book.acquire_shared();
 
@@ -117,28 +131,36 @@ struct pending_operations {
         permit.acquire(forever, asks.token());
         pages.acquire_shared(forever, reads.token());
         pages.acquire(forever, writes.token());
+        several.acquire(forever, joins.token());
+        both.lost(watches_both.token());
+        last_requests.submit(1, last_submits.token());
         ours.lost(watches.token());
         reading.lost(watches_shared.token());
-        const auto work = [this](lease&) -> task {
-            ++at_work;
-            co_await pause(1h);
+        const auto work = [this](lease&) {
+            return stay();
         };
         lock(s.locker(0), s.resource + ":held").hold(work, holds.token());
         office.run(work, leads.token());
-        co_await becomes_true([&] { return at_work == 2; });
+        const bool all_work = co_await becomes_true([&] { return at_work == 3; });
+        BOOST_TEST(all_work);
+        last_requests.close(last_closes.token());
     }
 
     semaphore permit;
     read_write_lock pages, book;
     election office;
-    batcher<int> requests;
+    multi_lock several, pair;
+    batcher<int> requests, last_requests;
     std::vector<lease> theirs;
     lease ours;
+    multi_lease both;
     shared_lease reading;
     int at_work = 0;
     call<lease> waits, asks, writes;
     call<shared_lease> reads;
-    call<> submits, watches, watches_shared, holds, leads;
+    call<multi_lease> joins;
+    call<> submits, last_submits, last_closes;
+    call<> watches, watches_both, watches_shared, holds, leads;
     call<lock_list> lists;
 };
 
@@ -202,36 +224,41 @@ BOOST_AUTO_TEST_CASE(row_38_pending_operations_end_in_a_forked_child)
     const bool succeeded = in_a_fork(s.io, [&] {
         s.io.restart();
         s.io.run_for(10s);
-        bool right = s.io.stopped();
-        const auto expect = [&](const char* what, const auto& op, errc why) {
-            if (op.completions() == 1 && op.error() == why)
-                return;
-            std::cerr << what << ": " << op.completions() << ", " << op.error().message() << '\n';
-            right = false;
-        };
-        expect("acquire", all.waits, errc::closed);
-        expect("submit", all.submits, errc::closed);
-        expect("permit", all.asks, errc::closed);
-        expect("acquire_shared", all.reads, errc::closed);
-        expect("writer", all.writes, errc::closed);
-        expect("lost", all.watches, errc::lease_lost);
-        expect("shared lost", all.watches_shared, errc::lease_lost);
-        expect("hold", all.holds, errc::lease_lost);
-        expect("election", all.leads, errc::closed);
-        expect("list", all.lists, errc::closed);
-        return right && !all.ours.held() && !all.reading.held();
+        verdict v{s.io.stopped()};
+        v.expect("acquire", all.waits, errc::closed);
+        v.expect("submit", all.submits, errc::closed);
+        v.expect("permit", all.asks, errc::closed);
+        v.expect("acquire_shared", all.reads, errc::closed);
+        v.expect("writer", all.writes, errc::closed);
+        v.expect("multi_lock", all.joins, errc::closed);
+        v.expect("lost", all.watches, errc::lease_lost);
+        v.expect("joint lost", all.watches_both, errc::lease_lost);
+        v.expect("shared lost", all.watches_shared, errc::lease_lost);
+        v.expect("hold", all.holds, errc::lease_lost);
+        v.expect("batch", all.last_submits, errc::lease_lost);
+        v.expect("close of a batcher", all.last_closes, error_code());
+        v.expect("election", all.leads, errc::closed);
+        v.expect("list", all.lists, errc::closed);
+        return v.right && !all.ours.held() && !all.both.held() && !all.reading.held();
     });
     BOOST_TEST(succeeded);
     BOOST_TEST(!all.waits.done());
     BOOST_TEST(!all.holds.done());
+    BOOST_TEST(!all.joins.done());
+    BOOST_TEST(!all.last_closes.done());
     BOOST_TEST(all.ours.held());
+    BOOST_TEST(all.both.held());
     all.theirs.clear();
     run(s.io, [](pending_operations& each) -> task {
-        co_await becomes_true([&] { return each.waits.done() && each.asks.done(); });
+        co_await becomes_true(
+            [&] { return each.waits.done() && each.asks.done() && each.joins.done(); });
         BOOST_TEST(!each.waits.error(), each.waits.error().message());
         BOOST_TEST(!each.asks.error(), each.asks.error().message());
+        BOOST_TEST(!each.joins.error(), each.joins.error().message());
     }(all));
     s.finish();
+    BOOST_TEST(!all.last_closes.error(), all.last_closes.error().message());
+    BOOST_TEST(all.last_closes.completions() == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

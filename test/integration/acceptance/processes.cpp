@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(row_37_a_context_that_is_stopped_while_a_lease_is_held)
     }
     c.wait_until_alone();
     BOOST_TEST(c.copies(resource) > 0u);
-    BOOST_TEST(c.empty_within(ttl));
+    BOOST_TEST(c.wait_until_empty(ttl));
 }
 
 task drop_and_go(scene& s, cluster& c)

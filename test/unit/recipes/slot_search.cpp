@@ -128,6 +128,16 @@ BOOST_AUTO_TEST_CASE(after_an_error_it_waits_for_better_nodes)
     BOOST_TEST(!board.waited_for(0));
 }
 
+// Otherwise a try beside it would pass over a slot that nobody can get any more, and find no error.
+BOOST_AUTO_TEST_CASE(it_does_not_wait_for_a_closed_locker)
+{
+    slot_board board(1);
+    searching s(board, until_10s);
+    BOOST_TEST(s.begin() == "try 0");
+    BOOST_TEST(s.refused(0, make_error_code(errc::closed)) == "give up: closed");
+    BOOST_TEST(!board.waited_for(0));
+}
+
 BOOST_AUTO_TEST_CASE(a_try_tells_an_error_at_once)
 {
     slot_board board(3);
