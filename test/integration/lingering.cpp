@@ -1,4 +1,5 @@
 // Leases that linger, on real nodes: other lockers get them at once, and nothing is left over.
+#include "integration/sticky.hpp"
 #include "support/cluster.hpp"
 
 #include <algorithm>
@@ -16,15 +17,6 @@ BOOST_AUTO_TEST_SUITE(lingering)
 
 // A wait that is not noticed would last until the next renewal, 10 s later, or longer.
 constexpr auto at_once = 8s;
-
-lock_options sticky()
-{
-    lock_options options;
-    options.ttl = 30s;
-    options.wait = 60s;
-    options.linger = 5min;
-    return options;
-}
 
 task use(holdfast::lock lock)
 {

@@ -1,4 +1,5 @@
 // Leases that linger, with several threads.
+#include "integration/sticky.hpp"
 #include "support/cluster.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -18,15 +19,6 @@ namespace holdfast::test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(lingering_threads)
-
-lock_options sticky()
-{
-    lock_options options;
-    options.ttl = 30s;
-    options.wait = 60s;
-    options.linger = 5min;
-    return options;
-}
 
 // Coroutines of two lockers use some resources.
 struct crowd {

@@ -121,6 +121,24 @@ BOOST_AUTO_TEST_CASE(other_requests_are_refused_and_the_connection_goes_on)
     BOOST_TEST(client.post("/orders/none").result_int() == 409u); // no stock
 }
 
+// To order again is right only if nothing was taken, and somebody else was first.
+BOOST_AUTO_TEST_CASE(trouble_with_the_stock_is_no_lost_race)
+{
+    auto servers = start_servers(2);
+    redis_server& stock = servers.front();
+    order_server server(servers);
+    http_client client(server.port);
+    BOOST_TEST(stock.command({"SET", "stock:pen", "many"}) == "OK");
+    BOOST_TEST(client.post("/orders/pen").body() == "nothing was sold\n");
+    BOOST_TEST(stock.command({"SET", "stock:pen", "5"}) == "OK");
+    // As if another server had been granted the lock meanwhile.
+    BOOST_TEST(stock.command({"SET", "stock:pen:fence", "9007199254740991"}) == "OK");
+    BOOST_TEST(client.post("/orders/pen").body() == "try again\n");
+    BOOST_TEST(stock.command({"GET", "stock:pen"}) == "5");
+    stock.kill();
+    BOOST_TEST(client.post("/orders/pen").body() == "it may be sold\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_server_and_nothing_stays_locked)
 {
     auto servers = start_servers(2);
