@@ -27,6 +27,7 @@ public:
     // The deadline for opening it. After that `wants_open()` is false for a while.
     virtual time_point opening_ends() const noexcept { return never; }
 
+    // Called only while wants_open() is true.
     virtual void opened(time_point now) = 0;
     // The stream could not be opened, broke, or was closed because `wants_open()` said so.
     virtual void closed(error_code why, time_point now) = 0;

@@ -91,6 +91,8 @@ void link::on_opened(protocol::socket&& opened)
 {
     socket_ = std::move(opened);
     heard_ = false;
+    if (!connection_.wants_open()) // since a call whose turn is still to come
+        return broken(asio::error::operation_aborted, io::now());
     error_code ec;
     if (connection_.target().path.empty())
         tune(socket_);

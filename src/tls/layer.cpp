@@ -88,7 +88,8 @@ bool layer::shake_hands(core::time_point now)
     if (result != 1)
         return false;
     established_ = true;
-    inner_.opened(now);
+    if (inner_.wants_open())
+        inner_.opened(now);
     return true;
 }
 

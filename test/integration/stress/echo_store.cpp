@@ -51,11 +51,8 @@ public:
         ~listener() = default;
     };
 
-    echo_connection(listener& heard, std::uint16_t port) : heard_(heard)
-    {
-        target_.host = "127.0.0.1";
-        target_.port = port;
-    }
+    echo_connection(listener& heard, const core::address& target) : heard_(heard), target_(target)
+    {}
 
     bool is_open() const { return open_; }
     void send(std::uint64_t number)
@@ -117,7 +114,7 @@ public:
 
 private:
     listener& heard_;
-    core::address target_;
+    const core::address target_;
     std::array<char, 100> space_{}; // small, so that numbers are split
     std::string output_, input_;
     std::deque<std::uint64_t> expected_;
@@ -128,7 +125,7 @@ private:
 
 class echo_core final : public core::backend_core, core::store_cleanup, echo_connection::listener {
 public:
-    explicit echo_core(std::uint16_t port) : connection_(*this, port) {}
+    explicit echo_core(const core::address& server) : connection_(*this, server) {}
 
     core::claim_id attempt(std::uint64_t tag, std::string_view, const core::owner_token&,
         const core::claim_params& terms, core::time_point now) override
@@ -259,14 +256,14 @@ private:
 
 class echo_factory final : public core::backend_factory {
 public:
-    explicit echo_factory(std::uint16_t port) : port_(port) {}
+    explicit echo_factory(const core::address& server) : server_(server) {}
     std::unique_ptr<core::backend_core> make(std::uint64_t) const override
     {
-        return std::make_unique<echo_core>(port_);
+        return std::make_unique<echo_core>(server_);
     }
 
 private:
-    std::uint16_t port_;
+    const core::address server_;
 };
 
 } // namespace
@@ -306,9 +303,9 @@ asio::awaitable<void> echo_server::serve(asio::ip::tcp::socket socket, std::size
     }
 }
 
-backend echo_store(std::uint16_t port)
+backend echo_store(const core::address& server)
 {
-    return backend(std::make_shared<echo_factory>(port));
+    return backend(std::make_shared<echo_factory>(server));
 }
 
 } // namespace holdfast::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/address.hpp"
 #include "core/backend.hpp"
 
 #include <holdfast/backend.hpp>
@@ -20,7 +21,7 @@ public:
     echo_server();
     ~echo_server();
 
-    std::uint16_t port() const { return port_; }
+    core::address address() const { return {.host = "127.0.0.1", .port = port_, .path = {}}; }
     std::size_t connections() const { return connections_; }
 
 private:
@@ -36,6 +37,6 @@ private:
 
 /// A store that grants and releases when the server has sent a request back. It checks the contract
 /// of io: calls come one at a time, bytes in order, and only while the stream is open.
-backend echo_store(std::uint16_t port);
+backend echo_store(const core::address& server);
 
 } // namespace holdfast::test

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(on_real_nodes)
 BOOST_AUTO_TEST_CASE(on_streams_that_break)
 {
     echo_server server;
-    run_crowd(echo_store(server.port()),
+    run_crowd(echo_store(server.address()),
         {.operations = operations_wanted(40'000) / 10,
             .exclusive = false,
             .may_fail = {errc::unreachable, errc::overloaded}}); // as above
