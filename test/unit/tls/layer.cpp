@@ -262,7 +262,6 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_opened_again_begins_anew)
     BOOST_TEST(inner.opens == 2);
 }
 
-// Bytes that are not TLS end the connection, with an error that is no temporary one.
 BOOST_AUTO_TEST_CASE(a_connection_given_up_during_the_handshake_is_not_reported_as_open)
 {
     inner.wanted = false;
@@ -270,6 +269,7 @@ BOOST_AUTO_TEST_CASE(a_connection_given_up_during_the_handshake_is_not_reported_
     BOOST_TEST(inner.opens == 0);
 }
 
+// Bytes that are not TLS end the connection, with an error that is no temporary one.
 BOOST_AUTO_TEST_CASE(bytes_that_are_not_tls_are_told_apart)
 {
     const std::string_view wrong = "-ERR Protocol error\r\n";
